@@ -1,0 +1,36 @@
+//! synclint finds each CUDA barrier that only part of its threads can reach, from source alone.
+//!
+//! One straight road, each stage a module that reads only what stands above it:
+//!
+//! ```text
+//! text, words, finding     places; what the words of CUDA mean; what a finding is
+//! program, graph           the two forms of a program: plain trees, one flat graph per kernel
+//! source                   files -> tokens -> macros, #if, items -> the text of each item that matters
+//! lower                    text -> tree-sitter -> program
+//! inline                   a kernel and all that it calls -> graph
+//! flow                     graph -> dominators, post-dominators, loops, control dependence
+//! uniformity               which values agree over which group, and why
+//! rules                    barriers that only a part reaches -> findings
+//! suppress, baseline       findings the user knows of
+//! settings, session        configuration; reading, in parallel, in order
+//! report                   findings -> text, JSON, SARIF, annotations, ...
+//! cli                      arguments -> all of it -> exit code
+//! ```
+
+pub mod text;
+pub mod words;
+pub mod finding;
+pub mod program;
+pub mod graph;
+pub mod source;
+pub mod lower;
+pub mod inline;
+pub mod flow;
+pub mod uniformity;
+pub mod rules;
+pub mod suppress;
+pub mod baseline;
+pub mod settings;
+pub mod session;
+pub mod report;
+pub mod cli;

@@ -1,0 +1,301 @@
+//! C++ as the analysis wants it: functions, classes and values as plain trees, no syntax nodes.
+//!
+//! `lower` makes these from the parser's tree, one item at a time; `inline` turns a kernel and all that it calls
+//! into one graph. Spans count in the expanded text of the item they belong to.
+//!
+//! What it does not record: comments, access control, exception specifications, attributes without a meaning here.
+
+use crate::text::Span;
+use std::sync::Arc;
+
+pub type Name = Arc<str>;
+
+/// A function, method, lambda body or specialisation, with its body.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: Name,
+    pub template: Vec<TemplateParam>,
+    pub params: Vec<Param>,
+    pub result: Type,
+    /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.
+    pub initialisers: Vec<(Path, Vec<Expr>)>,
+    pub body: Stmt,
+    /// A part of the body that could not be understood, so that control flow may be missing.
+    pub unreadable: Option<Span>,
+}
+
+#[derive(Clone, Debug)]
+pub enum TemplateParam {
+    Type { name: Option<Name>, default: Option<Type>, pack: bool },
+    Value { name: Option<Name>, ty: Type, default: Option<Expr>, pack: bool },
+    Template { name: Option<Name> },
+}
+
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: Option<Name>,
+    pub ty: Type,
+    pub default: Option<Expr>,
+    pub pack: bool,
+    pub span: Span,
+}
+
+/// A class, struct or union.
+#[derive(Clone, Debug, Default)]
+pub struct Class {
+    pub name: Option<Name>,
+    pub template: Vec<TemplateParam>,
+    /// For `struct Plan<double>`: the arguments of the specialisation.
+    pub specialises: Option<Vec<TemplateArg>>,
+    pub bases: Vec<Path>,
+    /// Data members in order, static ones included (`Declaration::storage`).
+    pub members: Vec<Declaration>,
+    pub aliases: Vec<(Name, Type)>,
+    pub enumerators: Vec<(Name, Option<Expr>)>,
+    /// Bodies written inside the class. Methods defined elsewhere are items of their own.
+    pub methods: Vec<Arc<Function>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    Block(Vec<Stmt>),
+    Declare(Vec<Declaration>),
+    Expr(Expr),
+    /// `else if` chains are flat: the arms in order, then the last `else`.
+    If { arms: Vec<IfArm>, otherwise: Option<Box<Stmt>> },
+    While { condition: Condition, body: Box<Stmt> },
+    DoWhile { body: Box<Stmt>, condition: Expr },
+    For { init: Option<Box<Stmt>>, condition: Option<Condition>, step: Option<Expr>, body: Box<Stmt> },
+    RangeFor { init: Option<Box<Stmt>>, variable: Declaration, range: Expr, body: Box<Stmt> },
+    Switch { init: Option<Box<Stmt>>, condition: Condition, body: Box<Stmt> },
+    /// A label inside a switch; it stands in the statement list before the statements it labels. `None` is `default`.
+    Case(Option<Expr>),
+    Label(Name),
+    Goto(Name),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Asm(Asm),
+    Try { body: Box<Stmt>, handlers: Vec<Stmt> },
+    Alias(Name, Type),
+    UsingNamespace(Path),
+    /// `using a::b;`
+    UsingName(Path),
+    NamespaceAlias(Name, Path),
+    Enum(Vec<(Name, Option<Expr>)>),
+    LocalClass(Arc<Class>),
+    Empty,
+    Unreadable,
+}
+
+#[derive(Clone, Debug)]
+pub struct IfArm {
+    pub is_constexpr: bool,
+    pub init: Option<Box<Stmt>>,
+    pub condition: Condition,
+    pub then: Stmt,
+    /// From `if` to the closing parenthesis.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Condition {
+    Expr(Expr),
+    /// `if (int n = f())`
+    Declare(Box<Declaration>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub name: Name,
+    /// For `auto [row, column] = ..`: the names; `name` is then empty.
+    pub bindings: Vec<Name>,
+    pub ty: Type,
+    pub storage: Storage,
+    pub init: Init,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Init {
+    None,
+    /// `= e`
+    Expr(Expr),
+    /// `T x(a, b)`, and `T x{a, b}` where `braces`.
+    Arguments { args: Vec<Expr>, braces: bool },
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Storage {
+    pub shared: bool,
+    pub constant: bool,
+    /// `__device__` or `__managed__` at namespace scope.
+    pub device: bool,
+    pub is_static: bool,
+    pub is_extern: bool,
+    pub is_constexpr: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Type {
+    pub kind: TypeKind,
+    pub is_const: bool,
+    pub is_volatile: bool,
+    pub restrict: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// `unsigned long long` and the like are one name; so is `auto`.
+    Named(Path),
+    Auto,
+    Decltype(Box<Expr>),
+    Pointer(Box<Type>),
+    /// `&` and `&&`
+    Reference(Box<Type>),
+    Array(Box<Type>, Option<Box<Expr>>),
+    /// A pointer or reference to a function, or a function type.
+    Function,
+    Unknown,
+}
+
+impl Type {
+    pub fn plain(kind: TypeKind) -> Type {
+        Type { kind, is_const: false, is_volatile: false, restrict: false }
+    }
+}
+
+/// `a::b<T, 3>::c`
+#[derive(Clone, Debug, Default)]
+pub struct Path {
+    pub segments: Vec<Segment>,
+    /// Begins with `::`.
+    pub global: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Segment {
+    pub name: Name,
+    pub args: Option<Vec<TemplateArg>>,
+}
+
+#[derive(Clone, Debug)]
+pub enum TemplateArg {
+    Type(Type),
+    Expr(Expr),
+    /// `T` alone: only the declarations tell whether it is a type or a value.
+    Either(Type, Expr),
+    Pack(Box<TemplateArg>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// Integers, characters and booleans; a value beyond 64 bits wraps. `unsigned` for a `u` suffix or a hexadecimal literal that needs it.
+    Int { value: i64, unsigned: bool },
+    Float(f64),
+    Str(String),
+    Null,
+    This,
+    Name(Path),
+    Unary(UnaryOp, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `=`, or `+=` and the like with the operator.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `++x` (`by` 1), `x--` (`by` -1)
+    Increment { by: i64, prefix: bool, target: Box<Expr> },
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Comma(Box<Expr>, Box<Expr>),
+    Call { callee: Box<Expr>, args: Vec<Expr> },
+    /// `kernel<<<grid, block, shared, stream>>>(args)`
+    Launch { callee: Box<Expr>, config: Vec<Expr>, args: Vec<Expr> },
+    /// `object.member`, `object->member`, with template arguments if written; `object.Base::member`.
+    Member { object: Box<Expr>, arrow: bool, member: Path },
+    Index(Box<Expr>, Box<Expr>),
+    /// C casts, `static_cast`, `reinterpret_cast`, ...
+    Cast(Type, Box<Expr>),
+    /// `T(a, b)` where T is known to be a type by its syntax, `T{a, b}`, `new T(a)`.
+    Construct(Type, Vec<Expr>),
+    InitList(Vec<(Option<Name>, Expr)>),
+    Lambda(Arc<Lambda>),
+    /// `({ .. })`; its value is that of the last expression statement.
+    Statements(Vec<Stmt>),
+    /// `args...`
+    Expansion(Box<Expr>),
+    /// `(args + ...)` and its kin; the operator and what it folds.
+    Fold(BinaryOp, Box<Expr>),
+    /// `sizeof`, `alignof`, `decltype`, `noexcept`: nothing in it runs.
+    Unevaluated(Box<Option<Type>>),
+    Asm(Box<Asm>),
+    Unreadable,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Plus,
+    Minus,
+    Not,
+    BitNot,
+    Deref,
+    AddressOf,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    And,
+    Or,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lambda {
+    /// `[&]` or `[=]`, if there is one.
+    pub default_capture: Option<Capture>,
+    /// Name, how, and the initialiser of `[x = e]`. `this` is a name here.
+    pub captures: Vec<(Name, Capture, Option<Expr>)>,
+    /// Named "lambda"; a generic one has `auto` parameters.
+    pub function: Function,
+    pub span: Span,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Capture {
+    ByValue,
+    ByReference,
+}
+
+/// Inline PTX: the template with its pieces joined, escapes resolved.
+#[derive(Clone, Debug)]
+pub struct Asm {
+    pub text: String,
+    /// Constraint ("=r") and operand; numbered from %0 over outputs, then inputs.
+    pub outputs: Vec<(String, Expr)>,
+    pub inputs: Vec<(String, Expr)>,
+    pub span: Span,
+}
