@@ -142,3 +142,11 @@ impl LineIndex {
         Some((start, self.starts.get(line as usize).copied()))
     }
 }
+
+/// A file of the run as read: `FileId` is its index among the sources.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// As reached from the path the user gave, with `/`.
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
