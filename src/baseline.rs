@@ -7,6 +7,7 @@ use crate::finding::{Finding, fnv1a};
 use crate::text::{Range, Source};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// The name under which it is looked for beside the configuration.
@@ -27,7 +28,7 @@ pub fn mark(findings: Vec<Finding>, sources: &[Source], repository_path: &dyn Fn
         .map(|finding| {
             let path = sources.get(finding.at.file.0 as usize).map_or("", |source| &source.path);
             let path = repository_path(path);
-            let line = line_without_blanks(finding.at, sources);
+            let line: String = line(finding.at, sources).split_whitespace().collect();
             let parts = [finding.rule.name, &path, &finding.function, &line];
             let ordinal = seen.entry(fnv1a(&parts)).or_default();
             let fingerprint = fnv1a(&[parts[0], parts[1], parts[2], parts[3], &ordinal.to_string()]);
@@ -102,30 +103,26 @@ impl Baseline {
         self.entries.is_empty()
     }
 
-    /// Takes the known findings out. Returns the others, how many were known, and the entries that fit no finding.
-    pub fn subtract(&self, findings: Vec<Marked>) -> (Vec<Marked>, usize, Vec<String>) {
+    /// Takes the known findings out. Returns the others, how many were known, and the entries of `checked` paths that
+    /// fit no finding.
+    pub fn subtract(&self, findings: Vec<Marked>, checked: &dyn Fn(&str) -> bool) -> (Vec<Marked>, usize, Vec<String>) {
         let mut unmet: FxHashMap<&str, &Entry> =
             self.entries.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
         let before = findings.len();
-        let new: Vec<Marked> =
-            findings.into_iter().filter(|it| unmet.remove(format!("{:016x}", it.fingerprint).as_str()).is_none()).collect();
+        let new: Vec<Marked> = findings
+            .into_iter()
+            .filter(|it| unmet.remove(format!("{:016x}", it.fingerprint).as_str()).is_none())
+            .collect();
         let known = before - new.len();
-        let mut stale: Vec<&Entry> = unmet.into_values().collect();
+        let mut stale: Vec<&Entry> = unmet.into_values().filter(|entry| checked(&entry.path)).collect();
         stale.sort();
-        let stale =
-            stale.into_iter().map(|entry| format!("{}: {} in `{}`: {}", entry.path, entry.rule, entry.function, entry.line));
+        let stale = stale
+            .into_iter()
+            .map(|entry| format!("{}: {} in `{}`: {}", entry.path, entry.rule, entry.function, entry.line));
         (new, known, stale.collect())
     }
 }
 
-fn line_without_blanks(at: Range, sources: &[Source]) -> String {
-    line(at, sources).split_whitespace().collect()
-}
-
-fn line(at: Range, sources: &[Source]) -> String {
-    let bytes: &[u8] = sources.get(at.file.0 as usize).map_or(&[], |source| &source.bytes);
-    let start = (at.start as usize).min(bytes.len());
-    let begin = memchr::memrchr(b'\n', &bytes[..start]).map_or(0, |newline| newline + 1);
-    let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
-    String::from_utf8_lossy(&bytes[begin..end]).into_owned()
+fn line(at: Range, sources: &[Source]) -> Cow<'_, str> {
+    sources.get(at.file.0 as usize).map_or(Cow::Borrowed(""), |source| source.line_at(at.start))
 }

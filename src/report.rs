@@ -83,9 +83,9 @@ pub struct Report<'a> {
     pub suppressed: usize,
     pub known: usize,
     pub rules: &'static [&'static Rule],
-    sources: &'a [Source],
+    pub sources: &'a [Source],
     /// Path of each source from the top of the repository; what other machines know it by.
-    repository_paths: &'a dyn Fn(&str) -> String,
+    pub repository_paths: &'a dyn Fn(&str) -> String,
 }
 
 /// A finding with its places resolved.
@@ -128,7 +128,13 @@ impl<'a> Report<'a> {
                     notes.iter().map(|note| Step { note, at: lines.spot(sources, note.at) }).collect()
                 };
                 let (story, related) = (steps(&finding.story), steps(&finding.related));
-                Located { finding, fingerprint: marked.fingerprint, at: lines.spot(sources, finding.at), story, related }
+                Located {
+                    finding,
+                    fingerprint: marked.fingerprint,
+                    at: lines.spot(sources, finding.at),
+                    story,
+                    related,
+                }
             })
             .collect();
         Report { findings, summary, skipped: &[], suppressed: 0, known: 0, rules, sources, repository_paths }
@@ -169,14 +175,6 @@ impl Lines {
         let range = Range { file: range.file, start, end };
         Spot { range, start: index.place(start), end: index.place(end) }
     }
-}
-
-/// The text of the line that holds `byte`, without its end, unreadable bytes replaced.
-fn line_text(bytes: &[u8], byte: u32) -> String {
-    let at = (byte as usize).min(bytes.len());
-    let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
-    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
-    String::from_utf8_lossy(&bytes[start..end]).trim_end_matches('\r').to_string()
 }
 
 /// `1 finding`, `2 findings`

@@ -69,3 +69,36 @@ pub static INCOMPLETE: Rule = Rule {
 pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.name == name)
 }
+
+/// The rule whose name a misspelt one most likely meant.
+pub fn near(name: &str) -> Option<&'static Rule> {
+    let index = nearest(name, ALL.iter().map(|rule| rule.name))?;
+    ALL.get(index).copied()
+}
+
+/// The index of the candidate nearest to `name`, if one is near enough to be meant.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let limit = name.chars().count().max(3) / 3;
+    candidates
+        .enumerate()
+        .map(|(index, candidate)| (edits(name, candidate), index))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, index)| index)
+}
+
+/// Levenshtein's distance: letters added, removed or changed.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -10,8 +10,12 @@ use std::io::{self, Write};
 const DESCRIPTION: usize = 1024;
 
 pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let results: Vec<Value> =
-        report.findings.iter().filter(|located| located.finding.rule.name != "incomplete").map(|it| result(report, it)).collect();
+    let results: Vec<Value> = report
+        .findings
+        .iter()
+        .filter(|located| located.finding.rule.name != "incomplete")
+        .map(|it| result(report, it))
+        .collect();
     let document = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -69,17 +73,17 @@ fn level(severity: Severity) -> &'static str {
 
 /// What was not read or not understood.
 fn notifications(report: &Report) -> Vec<Value> {
-    let incomplete = report.findings.iter().filter(|located| located.finding.rule.name == "incomplete").map(|located| {
-        json!({
-            "level": "note",
-            "message": { "text": located.finding.message },
-            "locations": [location(report, located.at, None)],
-        })
-    });
-    let skipped = report
-        .skipped
-        .iter()
-        .map(|(file, reason)| json!({ "level": "note", "message": { "text": format!("{file} was not read: {reason}") } }));
+    let incomplete =
+        report.findings.iter().filter(|located| located.finding.rule.name == "incomplete").map(|located| {
+            json!({
+                "level": "note",
+                "message": { "text": located.finding.message },
+                "locations": [location(report, located.at, None)],
+            })
+        });
+    let skipped = report.skipped.iter().map(
+        |(file, reason)| json!({ "level": "note", "message": { "text": format!("{file} was not read: {reason}") } }),
+    );
     incomplete.chain(skipped).collect()
 }
 
@@ -117,10 +121,7 @@ fn result(report: &Report, located: &Located) -> Value {
     if !located.story.is_empty() {
         result.insert("codeFlows".into(), json!([{ "threadFlows": [{ "locations": flow(report, located) }] }]));
     }
-    result.insert(
-        "partialFingerprints".into(),
-        json!({ "synclint/v1": format!("{:016x}", located.fingerprint) }),
-    );
+    result.insert("partialFingerprints".into(), json!({ "synclint/v1": format!("{:016x}", located.fingerprint) }));
     if !finding.fixes.is_empty() {
         result.insert("fixes".into(), finding.fixes.iter().map(|it| fix(report, it)).collect::<Vec<_>>().into());
     }
