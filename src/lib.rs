@@ -27,6 +27,7 @@ pub mod lower;
 pub mod program;
 pub mod report;
 pub mod rules;
+pub mod checks;
 pub mod session;
 pub mod settings;
 pub mod source;
