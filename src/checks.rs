@@ -7,6 +7,7 @@ pub mod divergence;
 pub mod lanes;
 pub mod leaving;
 pub mod story;
+pub mod why;
 pub mod wording;
 pub mod witness;
 

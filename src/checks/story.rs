@@ -25,7 +25,7 @@ pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> V
     }
     if let Some(on) = condition_value(check, lead.fork) {
         let racy = verdict.rule.name == rules::RACY_BROADCAST.name;
-        Walk { check, need: verdict.need, racy, seen: FxHashSet::default(), notes: &mut notes }.from(on);
+        Walk { check, need: verdict.need, racy, all: false, seen: FxHashSet::default(), notes: &mut notes }.from(on);
     }
     notes.reverse();
     if notes.len() > MAX_STEPS {
@@ -36,11 +36,11 @@ pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> V
     notes
 }
 
-/// Why a condition agrees as far as it does: for `why`, also where it does.
+/// Why a fork's condition agrees just as far as it does: along what agrees least, down to where that comes from.
 pub fn chain(check: &Check, fork: BlockId, need: Extent) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(on) = condition_value(check, fork) {
-        Walk { check, need, racy: false, seen: FxHashSet::default(), notes: &mut notes }.from(on);
+        Walk { check, need, racy: false, all: true, seen: FxHashSet::default(), notes: &mut notes }.from(on);
     }
     notes.reverse();
     notes
@@ -68,6 +68,8 @@ struct Walk<'c, 'a> {
     check: &'c Check<'a>,
     need: Extent,
     racy: bool,
+    /// Follow what agrees, too.
+    all: bool,
     seen: FxHashSet<InstId>,
     notes: &'c mut Vec<Note>,
 }
@@ -85,12 +87,15 @@ impl Walk<'_, '_> {
     }
 
     fn differs(&self, symbol: Symbol) -> bool {
-        let agreement = self.check.facts.agreement(symbol);
-        agreement.shown < self.need
+        self.all || self.check.facts.agreement(symbol).shown < self.need
     }
 
     fn value_differs(&self, value: Value) -> bool {
         self.differs(self.check.analysed.symbol(value))
+    }
+
+    fn value_disagrees(&self, value: Value) -> bool {
+        self.check.facts.agreement(self.check.analysed.symbol(value)).shown < self.need
     }
 
     fn worst(&self, values: impl IntoIterator<Item = Value>) -> Option<Value> {
@@ -135,6 +140,7 @@ impl Walk<'_, '_> {
             }
             Op::Barrier(barrier) => {
                 let text = match barrier.result {
+                    _ if !self.value_disagrees(value) => format!("the result of `{}` is the same for the whole group", barrier.name),
                     Outcome::Peers | Outcome::PerThread | Outcome::Group => format!("the result of `{}` differs from thread to thread", barrier.name),
                     _ => format!("the result of `{}` is the same within its group only", barrier.name),
                 };
@@ -143,6 +149,15 @@ impl Walk<'_, '_> {
             }
             Op::Coalesce => {
                 self.note(inst.at, "this group is another one for each part of the warp".to_string(), Role::Source);
+                None
+            }
+            Op::Int(_) if self.all => {
+                self.note(inst.at, "a constant".to_string(), Role::Source);
+                None
+            }
+            Op::Address(object) if self.all => {
+                let name = graph.objects[object.index()].name.clone();
+                self.note(inst.at, format!("the address of `{name}`"), Role::Source);
                 None
             }
             _ => None,
@@ -160,7 +175,7 @@ impl Walk<'_, '_> {
         if analysed.values.loads.contains_key(&symbol) || matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load") {
             return self.load_shared(load, symbol, address);
         }
-        if self.value_differs(address) {
+        if self.value_disagrees(address) {
             let at = analysed.graph.insts[load.index()].at;
             self.note(at, "each thread reads an element of its own".to_string(), Role::Step);
             return Some(address);
@@ -177,6 +192,10 @@ impl Walk<'_, '_> {
             let write = self.check.analysed.graph.insts[race.write.index()].at;
             self.note(write, "another thread may be writing it here".to_string(), Role::Source);
             return None;
+        }
+        if !self.value_disagrees(load) {
+            self.note(at, "all read the same address, and no write to it can come between".to_string(), Role::Step);
+            return Some(address);
         }
         self.note(at, "each thread loads from an address of its own".to_string(), Role::Step);
         self.value_differs(address).then_some(address)
@@ -204,7 +223,11 @@ impl Walk<'_, '_> {
                     }
                     let name = variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
                     if let Some(name) = name {
-                        self.note(inst.at, format!("so `{name}` differs, too"), Role::Step);
+                        let text = match self.all {
+                            true => format!("`{name}` is set here"),
+                            false => format!("so `{name}` differs, too"),
+                        };
+                        self.note(inst.at, text, Role::Step);
                     }
                     return Some(value);
                 }
@@ -284,6 +307,11 @@ fn source_text(source: &Source) -> String {
         Source::ClusterIndex => "the cluster's index differs from cluster to cluster".to_string(),
         Source::Varying(name) => format!("`{name}` gives each thread a value of its own"),
         Source::ActiveMask => "`__activemask()` depends on which lanes happen to be here".to_string(),
-        _ => "differs".to_string(),
+        Source::BlockDim(at) => format!("`blockDim.{}` is the same for the whole launch", axis(at)),
+        Source::GridDim(at) => format!("`gridDim.{}` is the same for the whole launch", axis(at)),
+        Source::BlockSize => "the block's size is the same for the whole launch".to_string(),
+        Source::Launch(name) => format!("`{name}` is the same for the whole launch"),
+        Source::Param { name, .. } => format!("the argument `{name}` is the same for all threads"),
+        Source::Named(name) => format!("there is one `{name}` for all"),
     }
 }
