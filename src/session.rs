@@ -104,7 +104,8 @@ pub fn conclude(
         level.is_some()
     });
 
-    let suppressed = suppress::apply(marked, |it| &it.finding, sources, comments, settings.all_rules_run());
+    let suppressed =
+        suppress::apply(marked, |it| &it.finding, sources, comments, |rule| settings.judges_suppressions_of(rule));
     let mut unused = suppressed.unused;
     unused.retain_mut(|finding| {
         let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));

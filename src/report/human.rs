@@ -36,7 +36,6 @@ pub fn settings_error(error: &settings::Error, style: Style) -> String {
     let snippet = Snippet::new(&path, text.as_bytes());
     let label = LabeledSpan::new_primary_with_span(None, snippet.clip(range.start, range.end));
     let view = View {
-        code: None,
         message: error.message.lines().collect::<Vec<_>>().join(" "),
         severity: Severity::Error,
         snippet: Some(&snippet),
@@ -58,8 +57,7 @@ fn one(report: &Report, located: &Located, snippets: &FxHashMap<FileId, Snippet>
         let (labels, roles) = labels(&here, snippet);
         let view = if index == 0 {
             View {
-                code: Some(finding.rule.name),
-                message: finding.message.clone(),
+                message: format!("{} [{}]", finding.message, finding.rule.name),
                 severity: finding.severity,
                 snippet: Some(snippet),
                 labels,
@@ -67,7 +65,7 @@ fn one(report: &Report, located: &Located, snippets: &FxHashMap<FileId, Snippet>
             }
         } else {
             let message = format!("{} in {}", steps(&here), report.path(file));
-            View { code: None, message, severity: Severity::Note, snippet: Some(snippet), labels, help: None }
+            View { message, severity: Severity::Note, snippet: Some(snippet), labels, help: None }
         };
         let mut theme = theme(style);
         let styles = &mut theme.styles;
@@ -232,9 +230,9 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     }
     let (arrive, miss) =
         (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
-    text.push_str(&format!("    {comes} {arrive} come   {missing} {miss} do not"));
+    text.push_str(&format!("    {comes} arrive: {arrive}   {missing} missing: {miss}"));
     if let Some(mask) = witness.mask {
-        text.push_str(&format!("   the mask is {mask:#010x}"));
+        text.push_str(&format!("   mask: {mask:#010x}"));
     }
     text.push('\n');
 }
@@ -280,7 +278,6 @@ fn draw(view: &View, theme: GraphicalTheme, style: Style, text: &mut String) {
 
 /// One picture: a message, a file, labels in it.
 struct View<'a> {
-    code: Option<&'static str>,
     message: String,
     severity: Severity,
     snippet: Option<&'a Snippet<'a>>,
@@ -303,11 +300,6 @@ impl fmt::Debug for View<'_> {
 impl std::error::Error for View<'_> {}
 
 impl miette::Diagnostic for View<'_> {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let code = self.code?;
-        Some(Box::new(format!("{}[{code}]", self.severity.name())))
-    }
-
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.severity {
             Severity::Error => miette::Severity::Error,
