@@ -1,1 +1,3 @@
+//! Files into the text of each item that matters: tokens, macros and `#if`, items, what calls what.
 
+pub mod lexer;
