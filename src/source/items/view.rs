@@ -6,7 +6,7 @@ use crate::source::lexer::{Token, TokenKind};
 use std::ops::Range;
 
 /// Brackets deeper than template argument lists ever get; beyond it `<` is taken for less-than.
-const MAX_ANGLE_TOKENS: usize = 4096;
+const MAX_ANGLE_TOKENS: usize = 2048;
 const UNMATCHED: u32 = 1 << 31;
 
 pub(super) struct View<'a> {
@@ -173,37 +173,65 @@ impl<'a> View<'a> {
     }
 
     fn match_brackets(&mut self) {
+        // Open brackets, and for each open brace where its inside begins in that stack and how many `(` and `[` are open there.
         let mut open: Vec<(u8, u32)> = Vec::new();
+        let mut braces: Vec<(usize, [u32; 2])> = vec![(0, [0; 2])];
         for at in 0..self.seen.len() {
             let token = self.tokens[self.seen[at] as usize];
             if token.kind != TokenKind::Punctuator || token.end - token.start != 1 {
                 continue;
             }
-            let closes = match token.first {
-                b'(' | b'[' | b'{' => {
-                    open.push((token.first, at as u32));
-                    continue;
-                }
-                b')' => b'(',
-                b']' => b'[',
-                b'}' => b'{',
+            let kind = match token.first {
+                b'(' | b')' => 0,
+                b'[' | b']' => 1,
+                b'{' | b'}' => 2,
                 _ => continue,
             };
-            self.partner[at] = at as u32;
-            // A brace ends whatever is open inside it; a parenthesis never ends a brace.
-            let barrier = if closes == b'{' { 0 } else { open.iter().rposition(|(kind, _)| *kind == b'{').map_or(0, |at| at + 1) };
-            if let Some(found) = open[barrier..].iter().rposition(|(kind, _)| *kind == closes) {
-                for (_, unmatched) in open.drain(barrier + found + 1..) {
-                    self.partner[unmatched as usize] = at as u32 | UNMATCHED;
+            match token.first {
+                b'{' => {
+                    open.push((2, at as u32));
+                    braces.push((open.len(), [0; 2]));
+                    continue;
                 }
-                if let Some((_, opening)) = open.pop() {
-                    self.partner[opening as usize] = at as u32;
-                    self.partner[at] = opening;
+                b'(' | b'[' => {
+                    open.push((kind, at as u32));
+                    if let Some((_, counts)) = braces.last_mut() {
+                        counts[kind as usize] += 1;
+                    }
+                    continue;
                 }
+                _ => self.partner[at] = at as u32,
+            }
+            if kind == 2 && braces.len() > 1 {
+                // A brace ends whatever is still open inside it.
+                let (inside, _) = braces.pop().unwrap_or_default();
+                self.close(at, &mut open, inside - 1, &mut [0; 2]);
+            } else if let Some((inside, counts)) = braces.last_mut()
+                && kind < 2
+                && counts[kind as usize] > 0
+                && let Some(found) = open[*inside..].iter().rposition(|(opened, _)| *opened == kind)
+            {
+                let opening = *inside + found;
+                self.close(at, &mut open, opening, counts);
             }
         }
         for (_, unmatched) in open {
             self.partner[unmatched as usize] = self.seen.len() as u32 | UNMATCHED;
+        }
+    }
+
+    /// The bracket at `at` closes `open[opening]`; what was opened since then stays unmatched.
+    fn close(&mut self, at: usize, open: &mut Vec<(u8, u32)>, opening: usize, counts: &mut [u32; 2]) {
+        for (index, (kind, bracket)) in open.drain(opening..).enumerate() {
+            if kind < 2 {
+                counts[kind as usize] = counts[kind as usize].saturating_sub(1);
+            }
+            if index == 0 {
+                self.partner[bracket as usize] = at as u32;
+                self.partner[at] = bracket;
+            } else {
+                self.partner[bracket as usize] = at as u32 | UNMATCHED;
+            }
         }
     }
 }
