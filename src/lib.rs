@@ -17,20 +17,20 @@
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
-pub mod text;
-pub mod words;
-pub mod finding;
-pub mod program;
-pub mod graph;
-pub mod source;
-pub mod lower;
-pub mod inline;
-pub mod flow;
-pub mod uniformity;
-pub mod rules;
-pub mod suppress;
 pub mod baseline;
-pub mod settings;
-pub mod session;
-pub mod report;
 pub mod cli;
+pub mod finding;
+pub mod flow;
+pub mod graph;
+pub mod inline;
+pub mod lower;
+pub mod program;
+pub mod report;
+pub mod rules;
+pub mod session;
+pub mod settings;
+pub mod source;
+pub mod suppress;
+pub mod text;
+pub mod uniformity;
+pub mod words;

@@ -82,7 +82,8 @@ impl Expanded {
             let segment = self.segments.get(first)?;
             let offset = if segment.verbatim { span.start - segment.out } else { 0 };
             let length = span.end.saturating_sub(span.start).max(1);
-            let range = Range { file: segment.file, start: segment.source + offset, end: segment.source + offset + length };
+            let range =
+                Range { file: segment.file, start: segment.source + offset, end: segment.source + offset + length };
             Some((range, self.invocations[invocation as usize].macro_name.clone()))
         });
         Home { range: Range { end, ..start_range }, spelled }
