@@ -1,4 +1,3 @@
-<<<<<<< HEAD
 //! Arguments in, exit code out.
 
 use std::process::ExitCode;
@@ -6,6 +5,3 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     synclint::cli::main(std::env::args_os())
 }
-=======
-fn main() {}
->>>>>>> lower
