@@ -31,6 +31,8 @@ pub mod checks;
 pub mod session;
 pub mod settings;
 pub mod source;
+pub mod link;
+pub mod analysis;
 pub mod suppress;
 pub mod text;
 pub mod uniformity;
