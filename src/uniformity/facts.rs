@@ -67,7 +67,9 @@ impl<'a> Facts<'a> {
     /// A run of threads as long as the block is the block.
     fn widen(&self, agreement: Agreement) -> Agreement {
         let most = self.shape.most_threads();
-        let wide = |extent: Extent| if extent.threads().is_some_and(|threads| threads >= most) { extent.max(Extent::BLOCK) } else { extent };
+        let wide = |extent: Extent| {
+            if extent.threads().is_some_and(|threads| threads >= most) { extent.max(Extent::BLOCK) } else { extent }
+        };
         Agreement { shown: wide(agreement.shown), hoped: wide(agreement.hoped), ordered: wide(agreement.ordered) }
     }
 
