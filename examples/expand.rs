@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
+use synclint::source::conditions;
 use synclint::source::expand::{self, Unit};
 use synclint::source::index::{self, DirectiveKind, File, Files, Options};
 use synclint::source::select;
@@ -84,6 +85,16 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
     fs::create_dir_all(out.join("copies")).expect("an output folder");
     for id in needed {
         let file = files.get(id);
+        for asks in file.tokens.iter().filter(|token| token.bytes(&file.bytes) == b"__has_include") {
+            let after = &file.bytes[asks.end as usize..];
+            let operand = String::from_utf8_lossy(&after[..after.len().min(100)]).into_owned();
+            let operand = operand.trim_start_matches(['(', ' ']).split([')', ' ']).next().unwrap_or("");
+            if operand.ends_with('>') && conditions::has_include(&files, operand) {
+                let stub = out.join("stubs").join(operand.trim_matches(['<', '>']));
+                fs::create_dir_all(stub.parent().expect("a folder")).expect("a folder");
+                fs::write(stub, "").expect("a stub");
+            }
+        }
         let mut text = Vec::new();
         let mut done = 0;
         for directive in &file.directives {
@@ -107,7 +118,7 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
         text.extend_from_slice(&file.bytes[done..]);
         fs::write(name(id), text).expect("a copy");
     }
-    let mut opaque = String::new();
+    let mut opaque = String::from("#undef __FILE__\n#undef __LINE__\n#undef __DATE__\n#undef __TIME__\n");
     for word in index::OPAQUE_WORDS {
         opaque.push_str(&format!("#define {word} {word}\n"));
     }
@@ -115,7 +126,7 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
     let list: Vec<String> = sample
         .par_iter()
         .map(|id| {
-            let unit = Unit::new(&files, *id);
+            let unit = Unit::in_view_only(&files, *id);
             let selection = select::select(&unit);
             let expansion = expand::expand_plain(&unit, &selection);
             let ours = out.join(format!("{}.ours", id.0));

@@ -36,12 +36,14 @@ def own_lines(preprocessed, copy):
 
 def compare(line, out):
     path, copy, ours = line.split("\t")
-    command = ["gcc", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++20", "-w", "-imacros", str(out / "predefined.h"),
+    command = ["gcc", "-E", "-undef", "-nostdinc", "-x", "c++", "-std=gnu++20", "-w", "-I", str(out / "stubs"), "-imacros", str(out / "predefined.h"),
                "-imacros", str(out / "opaque.h"), copy]
     try:
         run = subprocess.run(command, capture_output=True, timeout=60)
     except subprocess.TimeoutExpired:
         return path, None, "gcc took too long"
+    if b"bailing out" in run.stderr or b"fatal error" in run.stderr:
+        return path, None, "gcc gave up: " + run.stderr[-300:].decode(errors="replace")
     theirs = tokens(own_lines(run.stdout, copy))
     mine = [token for token in tokens(pathlib.Path(ours).read_bytes())]
     mine, theirs = strip_pragmas(mine), strip_pragmas(theirs)

@@ -4,7 +4,7 @@
 
 use super::expand::replace::{Base, Machine, Piece, UNCERTAIN};
 use super::expand::unit::{Meaning, Moment, Unit};
-use super::index;
+use super::index::{self, Files};
 use super::lexer::TokenKind;
 use crate::text::FileId;
 use std::ops::Range;
@@ -70,8 +70,7 @@ pub(super) fn operator(machine: &mut Machine, word: &Piece) -> Option<Piece> {
         }
         b"__has_include" | b"__has_include_next" => {
             let operand = parenthesised(machine)?;
-            let path = operand.trim_matches(['<', '>', '"']);
-            let known = machine.unit().files.has_file(path) || (operand.starts_with('<') && is_outside_header(path));
+            let known = has_include(&machine.unit().files, &operand);
             Some(number(machine, word, Verdict { holds: known, certain: true }))
         }
         b"__has_cpp_attribute"
@@ -92,6 +91,12 @@ pub(super) fn operator(machine: &mut Machine, word: &Piece) -> Option<Piece> {
 
 const STANDARD_ATTRIBUTES: [&str; 8] =
     ["nodiscard", "maybe_unused", "fallthrough", "deprecated", "noreturn", "likely", "unlikely", "no_unique_address"];
+
+/// Whether an include would find something: a file of the run, or what every CUDA compiler has.
+pub fn has_include(files: &Files, spelled: &str) -> bool {
+    let path = spelled.trim_matches(['<', '>', '"']);
+    files.has_file(path) || (spelled.starts_with('<') && is_outside_header(path))
+}
 
 /// The C++ library and CUDA's own headers, which stand in no tree.
 fn is_outside_header(path: &str) -> bool {

@@ -180,6 +180,12 @@ impl Tree {
         })
     }
 
+    /// Whether a token of a file is compiled, in the usual configuration or in the one that takes dead branches.
+    pub fn is_alive(&self, file: FileId, token: u32) -> bool {
+        let parts = &self.parts[file.0 as usize];
+        parts.selection.contains(token) || parts.dead.as_ref().is_some_and(|dead| dead.contains(token))
+    }
+
     pub(super) fn with_source<T>(&self, id: ItemId, use_source: impl FnOnce(&items::Source) -> T) -> T {
         let item = self.item(id);
         let parts = &self.parts[item.file.0 as usize];

@@ -4,6 +4,7 @@
 //! come by (each header once, where it is first included); a name is looked up by going through its own `#define`s
 //! and `#undef`s up to the moment of the question. An answer only ever depends on earlier moments.
 
+use super::marks::Marks;
 use super::replace::{self, Piece, Prepared};
 use crate::source::conditions::{self, Verdict};
 use crate::source::index::{Branch, Change, Condition, Files, MacroName};
@@ -32,6 +33,8 @@ pub struct Unit<'f> {
     depth: Cell<u32>,
     /// A file that includes this one, for names that only it defines.
     outer: OnceCell<Option<Box<Unit<'f>>>>,
+    in_view_only: bool,
+    pub(super) known_marks: RefCell<FxHashMap<Definition, Marks>>,
 }
 
 /// A place in the order of translation: later is greater.
@@ -70,7 +73,14 @@ impl<'f> Unit<'f> {
             prepared: RefCell::default(),
             depth: Cell::new(0),
             outer: OnceCell::new(),
+            in_view_only: false,
+            known_marks: RefCell::default(),
         }
+    }
+
+    /// A unit to which macros of includers and well-known ones mean nothing, as to a compiler.
+    pub fn in_view_only(files: &'f Files, file: FileId) -> Unit<'f> {
+        Unit { in_view_only: true, ..Unit::new(files, file) }
     }
 
     /// The same file with branches of it taken, or not, whatever their conditions say.
@@ -113,6 +123,7 @@ impl<'f> Unit<'f> {
         match self.meaning(name, at) {
             Meaning::Defined(definition) => return Some(definition),
             Meaning::Undefined => return None,
+            Meaning::Unknown if self.in_view_only => return None,
             Meaning::Unknown => {}
         }
         let changes = self.files.changes(name);

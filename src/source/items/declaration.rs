@@ -114,11 +114,17 @@ impl Reader<'_, '_> {
                     let word = view.text(self.at);
                     if let Some(end) = self.attribute(word) {
                         self.at = end;
-                        if self.candidates.is_empty() && !has_type {
+                        if !self.typed() && !has_type {
                             result_start = end;
                             path.segments.clear();
                         }
                         continue;
+                    }
+                    let something_before = !path.segments.is_empty() || !self.candidates.is_empty();
+                    if starts_declaration(word) && something_before && !view.is(self.at - 1, b"::") && !self.typed() {
+                        // A macro invocation stood before it, or an attribute nobody knows.
+                        self.out.next = self.at;
+                        return;
                     }
                     match word {
                         b"operator" if !view.is(self.at + 1, b"::") => {
@@ -127,12 +133,12 @@ impl Reader<'_, '_> {
                         }
                         b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum"
                         | b"override" | b"final" | b"try" => {
-                            self.out.attributes.is_const |= word == b"const" && self.candidates.is_empty();
+                            self.out.attributes.is_const |= word == b"const" && !self.typed();
                             self.at += 1;
                             continue;
                         }
                         b"decltype" | b"typeof" | b"__typeof__" => {
-                            has_type |= self.candidates.is_empty();
+                            has_type |= !self.typed();
                             self.at = self.behind_arguments(self.at + 1);
                             continue;
                         }
@@ -155,7 +161,7 @@ impl Reader<'_, '_> {
                         self.out.attributes.host |= use_of.host;
                         if (use_of.kernel || use_of.device || use_of.host) && !view.byte(self.at + 1, b'(') {
                             self.at += 1;
-                            if self.candidates.is_empty() && !has_type {
+                            if !self.typed() && !has_type {
                                 result_start = self.at;
                                 path.segments.clear();
                             }
@@ -164,7 +170,7 @@ impl Reader<'_, '_> {
                     }
                     let continues = self.at > start && view.is(self.at - 1, b"::") && !path.segments.is_empty();
                     if !continues {
-                        has_type |= !path.segments.is_empty() && self.candidates.is_empty();
+                        has_type |= !path.segments.is_empty() && !self.typed();
                         path.segments.clear();
                     }
                     path.segments.push(Segment { at: self.at, arguments: None });
@@ -196,19 +202,19 @@ impl Reader<'_, '_> {
                             last.is_macro = true;
                             last.params = self.at;
                             self.at = view.behind(self.at);
-                        } else if self.candidates.is_empty() && (has_type || !path.segments.is_empty()) {
+                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty() {
                             return self.parenthesised_declarator();
                         } else {
                             self.at = view.behind(self.at).max(self.at + 1);
                         }
                     }
                     b"[" => {
-                        if self.candidates.is_empty() && !view.is(self.at + 1, b"[") && !path.segments.is_empty() && has_type {
+                        if !self.typed() && !view.is(self.at + 1, b"[") && !path.segments.is_empty() && has_type {
                             return self.variables(path);
                         }
                         let attribute = view.is(self.at + 1, b"[");
                         self.at = view.behind(self.at).max(self.at + 1);
-                        if attribute && self.candidates.is_empty() && !has_type && path.segments.is_empty() {
+                        if attribute && !self.typed() && !has_type && path.segments.is_empty() {
                             result_start = self.at;
                         }
                     }
@@ -219,16 +225,16 @@ impl Reader<'_, '_> {
                     }
                     b";" => return self.semicolon(path, has_type),
                     b"=" => return self.equals(path, has_type),
-                    b"," if self.candidates.is_empty() => return self.variables(path),
+                    b"," if !self.typed() => return self.variables(path),
                     b":" => {
-                        if self.candidates.is_empty() {
+                        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
                             return self.variables(path);
                         }
                         return self.initialisers();
                     }
                     b"->" if !self.candidates.is_empty() => return self.trailing_result(),
                     b"*" | b"&" | b"&&" | b"..." => {
-                        has_type |= !path.segments.is_empty() && self.candidates.is_empty();
+                        has_type |= !path.segments.is_empty() && !self.typed();
                         path.segments.clear();
                         self.at += 1;
                     }
@@ -238,6 +244,16 @@ impl Reader<'_, '_> {
             }
         }
         self.out.next = view.len();
+    }
+
+    /// Whether parentheses after a name were met that some type stands before: those of a function.
+    fn typed(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.had_type)
+    }
+
+    /// `MACRO(x) int y`: the parentheses met so far were a macro's.
+    fn declares_variable(&self, path: &Path, has_type: bool) -> bool {
+        has_type && !path.segments.is_empty() && !self.typed()
     }
 
     /// Takes up an attribute word with its arguments; where it ends.
@@ -448,7 +464,7 @@ impl Reader<'_, '_> {
     }
 
     fn brace(&mut self, path: Path, has_type: bool) {
-        if !self.candidates.is_empty() {
+        if !self.candidates.is_empty() && !self.declares_variable(&path, has_type) {
             return self.function(None, None);
         }
         if has_type && !path.segments.is_empty() {
@@ -459,7 +475,7 @@ impl Reader<'_, '_> {
     }
 
     fn semicolon(&mut self, path: Path, has_type: bool) {
-        if self.candidates.is_empty() {
+        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
             if has_type {
                 return self.variables(path);
             }
@@ -493,6 +509,9 @@ impl Reader<'_, '_> {
             }
             self.out.next = self.behind_statement(self.at);
             return;
+        }
+        if self.declares_variable(&path, has_type) {
+            return self.variables(path);
         }
         let kind = self.view.text(self.at + 1);
         if matches!(kind, b"default" | b"delete" | b"0") {
@@ -649,6 +668,11 @@ impl Reader<'_, '_> {
         }
         at
     }
+}
+
+/// Words that nothing but a new declaration begins with.
+fn starts_declaration(word: &[u8]) -> bool {
+    matches!(word, b"namespace" | b"template" | b"using" | b"typedef" | b"class" | b"struct" | b"union" | b"enum" | b"public" | b"private" | b"protected")
 }
 
 fn count_params(view: &View, params: Range<usize>) -> ParamCount {
