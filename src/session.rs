@@ -1,1 +1,162 @@
+//! One run: what to read -> what is found, and from that what is to be reported.
+//!
+//! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
+//! Nothing here prints.
 
+use crate::baseline::{self, Baseline, Marked};
+use crate::finding::{Finding, Summary};
+use crate::rules;
+use crate::settings::{Repository, Settings};
+use crate::suppress;
+use crate::text::{Range, Source};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+
+/// What a run is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Files and folders to read, as the user named them; a file that is reached twice goes by its first name.
+    pub read: Vec<PathBuf>,
+    /// Report only findings of which a place lies in one of these. `None`: all.
+    pub only: Option<Vec<PathBuf>>,
+    /// A file's text that does not stand on the disk (yet), under the name it is to have.
+    pub stdin: Option<(PathBuf, Vec<u8>)>,
+    /// `exclude` holds for files named by hand, too.
+    pub force_exclude: bool,
+    /// Read what `.gitignore` names and hidden files, too.
+    pub no_ignore: bool,
+}
+
+/// How far a run has come, for whoever watches.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub done: AtomicUsize,
+    /// 0 while it is not known.
+    pub total: AtomicUsize,
+}
+
+/// What the analysis found, before anything is hidden.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// All of them, those of the rule `incomplete` included.
+    pub findings: Vec<Finding>,
+    /// `findings` and `incomplete` in it are filled by `conclude`.
+    pub summary: Summary,
+    /// Files that were not read, and why.
+    pub skipped: Vec<(String, String)>,
+    /// By `FileId`.
+    pub sources: Vec<Source>,
+    /// The comments of each source; those without the word `synclint` may be left out.
+    pub comments: Vec<Vec<Range>>,
+}
+
+/// Why a run could not do its job: one line for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(pub String);
+
+/// Reads and analyses.
+pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+    for path in &request.read {
+        if let Err(error) = std::fs::metadata(path) {
+            return Err(Error(format!("{}: {}", path.display(), crate::settings::reason(&error))));
+        }
+    }
+    analyse(settings, request, progress)
+}
+
+/// The seam to the analysis.
+fn analyse(_settings: &Settings, _request: &Request, _progress: &Progress) -> Result<Outcome, Error> {
+    Ok(Outcome::default())
+}
+
+/// What is to be reported.
+#[derive(Debug, Default)]
+pub struct Conclusion {
+    /// By file and place.
+    pub findings: Vec<Marked>,
+    pub summary: Summary,
+    /// Hidden by comments.
+    pub suppressed: usize,
+    /// Hidden by the baseline.
+    pub known: usize,
+    /// Entries of the baseline that fit no finding any more, a line for each.
+    pub stale: Vec<String>,
+}
+
+/// Applies levels, comments, the paths asked for, and the baseline.
+pub fn conclude(
+    outcome: &mut Outcome,
+    settings: &Settings,
+    only: Option<&[PathBuf]>,
+    baseline: &Baseline,
+    repository: &Repository,
+) -> Conclusion {
+    let Outcome { findings, sources, comments, .. } = outcome;
+    let repository_path = |path: &str| repository.path(path);
+    let path_of = |range: Range| sources.get(range.file.0 as usize).map_or(Path::new(""), |it| Path::new(&it.path));
+
+    let mut findings = std::mem::take(findings);
+    findings.sort_by(|a, b| (path_of(a.at), a.at, a.rule.name).cmp(&(path_of(b.at), b.at, b.rule.name)));
+    let mut marked = baseline::mark(findings, sources, &repository_path);
+    marked.retain_mut(|Marked { finding, .. }| {
+        let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));
+        finding.severity = level.unwrap_or(finding.severity);
+        level.is_some()
+    });
+
+    let suppressed = suppress::apply(marked, |it| &it.finding, sources, comments, settings.all_rules_run());
+    let mut unused = suppressed.unused;
+    unused.retain_mut(|finding| {
+        let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));
+        finding.severity = level.unwrap_or(finding.severity);
+        level.is_some()
+    });
+    let mut marked = suppressed.kept;
+    marked.extend(baseline::mark(unused, sources, &repository_path));
+
+    let scope = Scope::new(only, settings);
+    let reported = |finding: &Finding| scope.reports(finding, &path_of);
+    marked.retain(|it| reported(&it.finding));
+    let suppressed = suppressed.hidden.iter().filter(|it| reported(&it.finding)).count();
+    let checked: rustc_hash::FxHashSet<String> = match baseline.is_empty() {
+        true => Default::default(),
+        false => {
+            let paths = sources.iter().map(|source| Path::new(&source.path));
+            paths.filter(|path| scope.holds(path)).map(|path| repository_path(&path.to_string_lossy())).collect()
+        }
+    };
+    let (mut marked, known, stale) = baseline.subtract(marked, &|path| checked.contains(path));
+    marked.sort_by(|a, b| (path_of(a.finding.at), a.finding.at).cmp(&(path_of(b.finding.at), b.finding.at)));
+
+    let incomplete = marked.iter().filter(|it| it.finding.rule.name == rules::INCOMPLETE.name).count();
+    let summary = Summary { findings: marked.len() - incomplete, incomplete, ..outcome.summary.clone() };
+    Conclusion { findings: marked, summary, suppressed, known, stale }
+}
+
+/// Which findings are asked for.
+struct Scope<'a> {
+    only: Option<Vec<PathBuf>>,
+    settings: &'a Settings,
+}
+
+impl<'a> Scope<'a> {
+    fn new(only: Option<&[PathBuf]>, settings: &'a Settings) -> Scope<'a> {
+        let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        Scope { only: only.map(|paths| paths.iter().map(canonical).collect()), settings }
+    }
+
+    /// A place of the finding lies in a path asked for, and the finding is not about somebody else's code.
+    fn reports<'b>(&self, finding: &Finding, path_of: &dyn Fn(Range) -> &'b Path) -> bool {
+        if self.settings.third_party.matches(path_of(finding.at)) {
+            return false;
+        }
+        let notes = finding.story.iter().chain(&finding.related).map(|note| note.at);
+        self.only.is_none() || std::iter::once(finding.at).chain(notes).any(|at| self.holds(path_of(at)))
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        let Some(only) = &self.only else { return true };
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        only.iter().any(|wanted| path.starts_with(wanted))
+    }
+}

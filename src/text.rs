@@ -143,3 +143,21 @@ impl LineIndex {
         Some((start, self.starts.get(line as usize).copied()))
     }
 }
+
+/// A file of the run as read: `FileId` is its index among the sources.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// As reached from the path the user gave, with `/`.
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// The line that holds `byte`, without its end; bytes that are no UTF-8 replaced.
+    pub fn line_at(&self, byte: u32) -> std::borrow::Cow<'_, str> {
+        let at = (byte as usize).min(self.bytes.len());
+        let start = memchr::memrchr(b'\n', &self.bytes[..at]).map_or(0, |newline| newline + 1);
+        let end = memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |length| at + length);
+        String::from_utf8_lossy(self.bytes[start..end].strip_suffix(b"\r").unwrap_or(&self.bytes[start..end]))
+    }
+}
