@@ -25,7 +25,6 @@ pub mod finding;
 pub mod flow;
 pub mod graph;
 pub mod inline;
-pub mod link;
 pub mod lower;
 pub mod program;
 pub mod report;
