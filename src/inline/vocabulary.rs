@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::types::{Bound, GroupTy, INT, Ty, UNSIGNED, scalar, vector};
+use super::types::{GroupTy, INT, Ty, UNSIGNED, scalar, vector};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
