@@ -113,7 +113,9 @@ fn marks(located: &Located) -> Vec<Mark> {
         .collect();
     if marks.last().is_none_or(|last| last.at != located.at.range) {
         let number = (!marks.is_empty()).then_some(marks.len() + 1);
-        marks.push(Mark { at: located.at.range, number, role: Role::Barrier, message: arrival(finding) });
+        let message = arrival(finding);
+        let role = if message.is_empty() { Role::Other } else { Role::Barrier };
+        marks.push(Mark { at: located.at.range, number, role, message });
     }
     marks.extend(located.related.iter().map(|step| Mark {
         at: step.at.range,
