@@ -17,12 +17,15 @@
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
+pub mod analysis;
 pub mod baseline;
+pub mod checks;
 pub mod cli;
 pub mod finding;
 pub mod flow;
 pub mod graph;
 pub mod inline;
+pub mod link;
 pub mod lower;
 pub mod program;
 pub mod report;

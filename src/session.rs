@@ -3,14 +3,25 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod read;
+
+use crate::analysis::{self, Answer};
 use crate::baseline::{self, Baseline, Marked};
-use crate::finding::{Finding, Summary};
+use crate::checks::Policy;
+use crate::finding::{Finding, Role, Summary};
+use crate::graph::ItemId;
+use crate::link::Link;
 use crate::rules;
-use crate::settings::{Repository, Settings};
+use crate::settings::{ExitedThreads, Repository, Settings};
+use crate::source::closure::{self, Roots};
+use crate::source::tree::Tree;
 use crate::suppress;
-use crate::text::{Range, Source};
+use crate::text::{FileId, Range, Source};
+use crate::words::Words;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -64,9 +75,104 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
     analyse(settings, request, progress)
 }
 
-/// The seam to the analysis.
-fn analyse(_settings: &Settings, _request: &Request, _progress: &Progress) -> Result<Outcome, Error> {
-    Ok(Outcome::default())
+/// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
+fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+    on_big_stacks(settings.jobs, || {
+        let (files, skipped) = read::files(settings, request)?;
+        let words = Words::with(&settings.words);
+        let tree = Tree::new(files);
+        let roots = closure::roots(&tree, &words);
+        let link = Link::new(&tree);
+        let program = link.program();
+        let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
+        let session = analysis::Session {
+            tree: &tree,
+            link: &link,
+            program: &program,
+            words: &words,
+            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
+            known_blocks: &known_blocks,
+        };
+        let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
+        progress.total.store(items.len(), Ordering::Relaxed);
+        let answers: Vec<Answer> = items
+            .par_iter()
+            .map(|item| {
+                let answer = analysis::root(&session, *item);
+                progress.done.fetch_add(1, Ordering::Relaxed);
+                answer
+            })
+            .collect();
+        Ok(outcome(&tree, &roots, answers, skipped))
+    })
+}
+
+/// Runs `work` on threads whose stacks are deep enough for the nesting that lowering lets through.
+fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    const STACK: usize = 256 << 20;
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(jobs.unwrap_or(0)).build();
+    match pool {
+        Ok(pool) => pool.install(work),
+        Err(error) => Err(Error(format!("cannot start threads: {error}"))),
+    }
+}
+
+fn outcome(tree: &Tree, roots: &Roots, answers: Vec<Answer>, skipped: Vec<(String, String)>) -> Outcome {
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut barriers: FxHashSet<Range> = FxHashSet::default();
+    let mut followed: FxHashSet<ItemId> = FxHashSet::default();
+    for answer in answers {
+        for finding in answer.findings {
+            // One line, one cause: one finding, however many callers.
+            if !findings.iter().any(|known| same(known, &finding)) {
+                findings.push(finding);
+            }
+        }
+        barriers.extend(answer.barriers);
+        followed.extend(answer.followed);
+    }
+    let is_function = |item: &&ItemId| tree.item(**item).function().is_some();
+    let device_functions = followed.iter().filter(is_function).filter(|item| !tree.item(**item).is_kernel()).count();
+    let files: FxHashSet<FileId> = followed.iter().map(|item| tree.item(*item).file).collect();
+    let shown: FxHashSet<FileId> = findings
+        .iter()
+        .flat_map(|finding| {
+            finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file])
+        })
+        .collect();
+    let mut sources = Vec::new();
+    let mut comments = Vec::new();
+    for id in tree.files.ids() {
+        let file = tree.files.get(id);
+        let remarks: Vec<Range> = file
+            .comments
+            .iter()
+            .filter(|(start, end)| {
+                memchr::memmem::find(&file.bytes[*start as usize..*end as usize], b"synclint").is_some()
+            })
+            .map(|(start, end)| Range { file: id, start: *start, end: *end })
+            .collect();
+        let bytes = if shown.contains(&id) || !remarks.is_empty() { file.bytes.to_vec() } else { Vec::new() };
+        sources.push(Source { path: file.path.clone(), bytes });
+        comments.push(remarks);
+    }
+    let summary = Summary {
+        files: tree.files.ids().count(),
+        bytes: tree.files.ids().map(|id| tree.files.get(id).bytes.len() as u64).sum(),
+        kernels: roots.kernels.len() + roots.kernels_without,
+        device_functions,
+        barriers: barriers.len(),
+        findings: 0,
+        incomplete: 0,
+    };
+    let _ = files;
+    Outcome { findings, summary, skipped, sources, comments }
+}
+
+fn same(a: &Finding, b: &Finding) -> bool {
+    let branch =
+        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
 }
 
 /// What is to be reported.

@@ -1,0 +1,188 @@
+//! Looks at the preprocessing half of the front end from outside; for development, never shipped.
+//!
+//!     expand show FILE [ROOT..]                  the file as the parser would see it, its macros resolved within ROOTs
+//!     expand differential OUT COUNT ROOT..       input for scripts/expand_vs_gcc.py
+//!     expand measure ROOT..                      times of each step over whole trees
+
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+use synclint::source::conditions;
+use synclint::source::expand::{self, Unit};
+use synclint::source::index::{self, DirectiveKind, File, Files, Options};
+use synclint::source::select;
+use synclint::text::FileId;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["show", file, ref roots @ ..] => show(file, roots),
+        ["differential", out, count, ref roots @ ..] => {
+            differential(Path::new(out), count.parse().unwrap_or(1000), roots)
+        }
+        ["measure", ref roots @ ..] => measure(roots),
+        _ => eprintln!("expand show FILE [ROOT..] | differential OUT COUNT ROOT.. | measure ROOT.."),
+    }
+}
+
+fn read(roots: &[&str]) -> Vec<File> {
+    let walk = roots
+        .iter()
+        .flat_map(|root| ignore::WalkBuilder::new(root).standard_filters(false).sort_by_file_path(Ord::cmp).build());
+    let paths: Vec<_> =
+        walk.flatten().map(|entry| entry.into_path()).filter(|path| path.is_file() && is_source(path)).collect();
+    let index = |path: &std::path::PathBuf| Some(File::new(path.to_string_lossy().into_owned(), fs::read(path).ok()?));
+    paths.par_iter().filter_map(index).collect()
+}
+
+fn is_source(path: &Path) -> bool {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some(extension) => {
+            matches!(
+                extension,
+                "cu" | "cuh" | "h" | "hpp" | "hh" | "hxx" | "inl" | "inc" | "ipp" | "c" | "cc" | "cpp" | "cxx" | "hip"
+            )
+        }
+        None => path.to_string_lossy().contains("/include/"),
+    }
+}
+
+fn show(file: &str, roots: &[&str]) {
+    let roots = if roots.is_empty() { &[file][..] } else { roots };
+    let files = Files::new(read(roots), &Options::default());
+    let Some(id) = files.ids().find(|id| files.get(*id).path == file) else {
+        return eprintln!("{file} is not under the roots");
+    };
+    let unit = Unit::new(&files, id);
+    let selection = select::select(&unit);
+    let expansion = expand::expand(&unit, &selection, 0..files.get(id).tokens.len() as u32);
+    println!("{}", expansion.expanded.text);
+    for dropped in &expansion.dropped {
+        eprintln!("dropped at {}: {}", dropped.out, dropped.text);
+    }
+}
+
+/// Writes what we make of COUNT files, and copies of all files for another preprocessor: includes name what we resolve them
+/// to, and no header defines CUDA's own words away.
+fn differential(out: &Path, count: usize, roots: &[&str]) {
+    let files = Files::new(read(roots), &Options::default());
+    let ids: Vec<FileId> = files.ids().collect();
+    let step = (ids.len() / count).max(1);
+    let sample: Vec<FileId> = ids.into_iter().step_by(step).take(count).collect();
+    let mut needed = BTreeSet::new();
+    for id in &sample {
+        needed.extend(files.include_closure(*id).iter().copied());
+    }
+    let name = |id: FileId| {
+        out.join("copies").join(format!(
+            "{}{}",
+            id.0,
+            Path::new(&files.get(id).path).file_name().map_or("".into(), |name| format!("-{}", name.to_string_lossy()))
+        ))
+    };
+    fs::create_dir_all(out.join("copies")).expect("an output folder");
+    for id in needed {
+        let file = files.get(id);
+        for asks in file.tokens.iter().filter(|token| token.bytes(&file.bytes) == b"__has_include") {
+            let after = &file.bytes[asks.end as usize..];
+            let operand = String::from_utf8_lossy(&after[..after.len().min(100)]).into_owned();
+            let operand = operand.trim_start_matches(['(', ' ']).split([')', ' ']).next().unwrap_or("");
+            if operand.ends_with('>') && conditions::has_include(&files, operand) {
+                let stub = out.join("stubs").join(operand.trim_matches(['<', '>']));
+                fs::create_dir_all(stub.parent().expect("a folder")).expect("a folder");
+                fs::write(stub, "").expect("a stub");
+            }
+        }
+        let mut text = Vec::new();
+        let mut done = 0;
+        for directive in &file.directives {
+            let line = file.tokens[directive.start as usize].start as usize
+                ..file.tokens[directive.end as usize - 1].end as usize;
+            let replaced = match directive.kind {
+                DirectiveKind::Include(include) => match file.includes[include as usize].resolved {
+                    Some(resolved) => format!("#include \"{}\"", name(resolved).display()),
+                    None => String::new(),
+                },
+                DirectiveKind::Define(define) if index::is_opaque(file.text(file.macros[define as usize].name)) => {
+                    String::new()
+                }
+                DirectiveKind::Undef(name) if index::is_opaque(file.text(name)) => String::new(),
+                _ => continue,
+            };
+            text.extend_from_slice(&file.bytes[done..line.start]);
+            text.extend_from_slice(replaced.as_bytes());
+            done = line.end;
+        }
+        text.extend_from_slice(&file.bytes[done..]);
+        fs::write(name(id), text).expect("a copy");
+    }
+    let mut opaque = String::from("#undef __FILE__\n#undef __LINE__\n#undef __DATE__\n#undef __TIME__\n");
+    for word in index::OPAQUE_WORDS {
+        opaque.push_str(&format!("#define {word} {word}\n"));
+    }
+    fs::write(out.join("opaque.h"), opaque).expect("a header");
+    let list: Vec<String> = sample
+        .par_iter()
+        .map(|id| {
+            let unit = Unit::in_view_only(&files, *id);
+            let selection = select::select(&unit);
+            let expansion = expand::expand_plain(&unit, &selection);
+            let ours = out.join(format!("{}.ours", id.0));
+            fs::write(&ours, &expansion.expanded.text).expect("a result");
+            format!("{}\t{}\t{}\n", files.get(*id).path, name(*id).display(), ours.display())
+        })
+        .collect();
+    fs::write(out.join("list.txt"), list.concat()).expect("a list");
+}
+
+fn measure(roots: &[&str]) {
+    for root in roots {
+        let start = Instant::now();
+        let indexed = read(&[root]);
+        let read = start.elapsed();
+        let bytes: usize = indexed.iter().map(|file| file.bytes.len()).sum();
+        let start = Instant::now();
+        for file in indexed.iter().take(200) {
+            std::hint::black_box(synclint::source::lexer::lex(&file.bytes));
+        }
+        let lexed: usize = indexed.iter().take(200).map(|file| file.bytes.len()).sum();
+        let lex_rate = lexed as f64 / start.elapsed().as_secs_f64() / 1e6;
+        let start = Instant::now();
+        let files = Files::new(indexed, &Options::default());
+        let join = start.elapsed();
+        let start = Instant::now();
+        let ids: Vec<FileId> = files.ids().collect();
+        let (mut alive, mut flips) = (0, 0);
+        for id in &ids {
+            let unit = Unit::new(&files, *id);
+            let selection = select::select(&unit);
+            alive += selection.tokens().count();
+            flips += usize::from(select::flipped(&unit, &selection).is_some());
+        }
+        let select_time = start.elapsed();
+        let start = Instant::now();
+        let (mut out, mut overflowed) = (0, 0);
+        let mut slowest = (std::time::Duration::ZERO, FileId(0));
+        for id in &ids {
+            let start = Instant::now();
+            let unit = Unit::new(&files, *id);
+            let selection = select::select(&unit);
+            let expansion = expand::expand(&unit, &selection, 0..files.get(*id).tokens.len() as u32);
+            out += expansion.expanded.text.len();
+            overflowed += usize::from(expansion.overflowed);
+            slowest = slowest.max((start.elapsed(), *id));
+        }
+        println!(
+            "{root}: {} files, {:.1} MB; read+index {read:?}; lex {lex_rate:.0} MB/s; join {join:?}; select {select_time:?}, {alive} tokens alive, \
+             {flips} flips; expand all {:?}, {:.1} MB out, {overflowed} overflowed; slowest {:?} {}",
+            ids.len(),
+            bytes as f64 / 1e6,
+            start.elapsed(),
+            out as f64 / 1e6,
+            slowest.0,
+            files.get(slowest.1).path
+        );
+    }
+}

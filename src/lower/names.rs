@@ -1,0 +1,225 @@
+//! Names with their qualifiers and template arguments, and the expressions hidden in what reads like a type.
+
+use crate::lower::expressions::expression;
+use crate::lower::reader::{Reader, plain_path};
+use crate::lower::tree::{Field, Id, Kind};
+use crate::lower::types::type_descriptor;
+use crate::program::{BinaryOp, Expr, ExprKind, Name, Path, Segment, TemplateArg, Type, TypeKind};
+
+/// `a::b<T>::c`, from any node that names something.
+pub fn path(reader: &mut Reader, id: Id) -> Path {
+    let mut path = Path::default();
+    let mut id = id;
+    loop {
+        match reader.kind(id) {
+            Kind::QualifiedIdentifier => {
+                match reader.child(id, Field::Scope) {
+                    Some(scope) => {
+                        let segment = segment(reader, scope);
+                        path.segments.push(segment);
+                    }
+                    None => path.global |= path.segments.is_empty(),
+                }
+                match reader.child(id, Field::Name) {
+                    Some(name) => id = name,
+                    None => return path,
+                }
+            }
+            Kind::DependentName | Kind::DependentType => match reader.tree.first(id) {
+                Some(inner) => id = inner,
+                None => return path,
+            },
+            _ => {
+                let segment = segment(reader, id);
+                path.segments.push(segment);
+                return path;
+            }
+        }
+    }
+}
+
+pub fn last_name(path: &Path) -> Name {
+    path.segments.last().map_or_else(|| Name::from(""), |segment| segment.name.clone())
+}
+
+fn segment(reader: &mut Reader, id: Id) -> Segment {
+    let mut id = id;
+    while matches!(reader.kind(id), Kind::DependentName | Kind::PointerTypeDeclarator) {
+        match reader.tree.first(id) {
+            Some(inner) => id = inner,
+            None => break,
+        }
+    }
+    match reader.kind(id) {
+        Kind::TemplateType | Kind::TemplateFunction | Kind::TemplateMethod => {
+            let name = reader.child(id, Field::Name).map_or_else(|| Name::from(""), |name| plain_name(reader, name));
+            let args = reader.child(id, Field::Arguments).map(|list| template_arguments(reader, list));
+            Segment { name, args }
+        }
+        Kind::Decltype => Segment { name: reader.name("decltype"), args: None },
+        _ => Segment { name: plain_name(reader, id), args: None },
+    }
+}
+
+/// An identifier, or an operator's or destructor's name without the blanks it may be written with.
+pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
+    let text = reader.text(id);
+    let is_operator = text.strip_prefix("operator").is_some_and(|rest| !rest.trim_start().starts_with(is_word));
+    if reader.kind(id) == Kind::OperatorCast || (!is_operator && text.starts_with("operator ")) {
+        let end = text.find('(').unwrap_or(text.len());
+        let words: Vec<&str> = text[..end].split_ascii_whitespace().collect();
+        return Name::from(words.join(" "));
+    }
+    if text.contains(|c: char| c.is_ascii_whitespace()) {
+        return Name::from(text.split_ascii_whitespace().collect::<String>());
+    }
+    reader.name(text)
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The arguments of `<...>`.
+pub fn template_arguments(reader: &mut Reader, list: Id) -> Vec<TemplateArg> {
+    let args: Vec<Id> = reader.tree.children(list).collect();
+    let args =
+        args.into_iter().filter(|arg| !matches!(reader.kind(*arg), Kind::Token | Kind::Error)).collect::<Vec<_>>();
+    args.into_iter().map(|arg| template_argument(reader, arg)).collect()
+}
+
+fn template_argument(reader: &mut Reader, id: Id) -> TemplateArg {
+    match reader.kind(id) {
+        Kind::TypeDescriptor => {
+            let written =
+                reader.deeper(id, |reader| type_descriptor(reader, id)).unwrap_or(Type::plain(TypeKind::Unknown));
+            match type_as_expression(reader, id) {
+                Some(value) => TemplateArg::Either(written, value),
+                None => TemplateArg::Type(written),
+            }
+        }
+        Kind::ParameterPackExpansion => {
+            let pattern = reader.child(id, Field::Pattern);
+            let inner = pattern.and_then(|pattern| reader.deeper(id, |reader| template_argument(reader, pattern)));
+            TemplateArg::Pack(Box::new(inner.unwrap_or_else(|| TemplateArg::Expr(reader.unreadable(id)))))
+        }
+        _ => TemplateArg::Expr(expression(reader, id)),
+    }
+}
+
+/// For a `type_descriptor` or `parameter_declaration` that may as well be a value: that value.
+///
+/// `T`, `a::b<c>`, `a * b`, `a & b`, `f(x)`, `a[i]`: wherever no keyword says that it is a type.
+pub fn type_as_expression(reader: &mut Reader, id: Id) -> Option<Expr> {
+    if reader.tree.child_of_kind(id, Kind::TypeQualifier).is_some() {
+        return None;
+    }
+    let ty = reader.child(id, Field::Type)?;
+    let span = reader.span(ty);
+    let base = match reader.kind(ty) {
+        Kind::TypeIdentifier | Kind::QualifiedIdentifier | Kind::TemplateType => {
+            let path = reader.deeper(ty, |reader| path(reader, ty))?;
+            Expr { kind: ExprKind::Name(path), span }
+        }
+        // `int(x)`, `float(y)` as an argument
+        Kind::PrimitiveType if reader.child(id, Field::Declarator).is_some_and(|it| is_call(reader, it)) => {
+            Expr { kind: ExprKind::Name(plain_path(reader.name_of(ty))), span }
+        }
+        _ => return None,
+    };
+    match reader.child(id, Field::Declarator) {
+        None => Some(base),
+        Some(declarator) => reader.deeper(declarator, |reader| declarator_as_expression(reader, base, declarator))?,
+    }
+}
+
+fn is_call(reader: &Reader, declarator: Id) -> bool {
+    matches!(reader.kind(declarator), Kind::AbstractFunctionDeclarator | Kind::ParenthesizedDeclarator)
+}
+
+fn declarator_as_expression(reader: &mut Reader, base: Expr, id: Id) -> Option<Expr> {
+    let span = reader.span_between(base.span.start, reader.node(id).end);
+    let binary = |op, right| ExprKind::Binary(op, Box::new(base.clone()), Box::new(right));
+    let kind = match reader.kind(id) {
+        Kind::PointerDeclarator => {
+            let right = reader.child(id, Field::Declarator)?;
+            binary(BinaryOp::Mul, name_as_expression(reader, right)?)
+        }
+        Kind::ReferenceDeclarator => {
+            let right = reader.tree.first(id)?;
+            let op = if reader.from(id).starts_with("&&") { BinaryOp::And } else { BinaryOp::BitAnd };
+            binary(op, name_as_expression(reader, right)?)
+        }
+        Kind::AbstractFunctionDeclarator => {
+            let parameters = reader.child(id, Field::Parameters)?;
+            let args = parameters_as_arguments(reader, parameters)?;
+            let callee = match reader.child(id, Field::Declarator) {
+                None => base,
+                Some(inner) => declarator_as_expression(reader, base, inner)?,
+            };
+            ExprKind::Call { callee: Box::new(callee), args }
+        }
+        // `f(x)`
+        Kind::ParenthesizedDeclarator => {
+            let inner = reader.tree.first(id)?;
+            ExprKind::Call { callee: Box::new(base), args: vec![name_as_expression(reader, inner)?] }
+        }
+        Kind::AbstractArrayDeclarator => {
+            let size = reader.child(id, Field::Size)?;
+            let array = match reader.child(id, Field::Declarator) {
+                None => base,
+                Some(inner) => reader.deeper(id, |reader| declarator_as_expression(reader, base, inner))??,
+            };
+            ExprKind::Index(Box::new(array), Box::new(expression(reader, size)))
+        }
+        _ => return None,
+    };
+    Some(Expr { kind, span })
+}
+
+/// The right side of `a * b` where that was read as a declarator.
+fn name_as_expression(reader: &mut Reader, id: Id) -> Option<Expr> {
+    let span = reader.span(id);
+    let kind = match reader.kind(id) {
+        Kind::Identifier | Kind::QualifiedIdentifier | Kind::TemplateFunction => ExprKind::Name(path(reader, id)),
+        Kind::ArrayDeclarator => {
+            let array = reader.child(id, Field::Declarator)?;
+            let array = reader.deeper(id, |reader| name_as_expression(reader, array))??;
+            let size = reader.child(id, Field::Size)?;
+            ExprKind::Index(Box::new(array), Box::new(expression(reader, size)))
+        }
+        Kind::FunctionDeclarator => {
+            let callee = reader.child(id, Field::Declarator)?;
+            let callee = reader.deeper(id, |reader| name_as_expression(reader, callee))??;
+            let parameters = reader.child(id, Field::Parameters)?;
+            ExprKind::Call { callee: Box::new(callee), args: parameters_as_arguments(reader, parameters)? }
+        }
+        Kind::PointerDeclarator => {
+            let inner = reader.child(id, Field::Declarator)?;
+            let inner = reader.deeper(id, |reader| name_as_expression(reader, inner))??;
+            ExprKind::Unary(crate::program::UnaryOp::Deref, Box::new(inner))
+        }
+        _ => return None,
+    };
+    Some(Expr { kind, span })
+}
+
+/// `(a, b * c)` read as parameters, as the arguments it may be. `None` if some part can only be a parameter.
+pub fn parameters_as_arguments(reader: &mut Reader, list: Id) -> Option<Vec<Expr>> {
+    let parameters: Vec<Id> = reader.tree.children(list).filter(|child| reader.kind(*child) != Kind::Token).collect();
+    let mut args = Vec::with_capacity(parameters.len());
+    for parameter in parameters {
+        args.push(match reader.kind(parameter) {
+            Kind::ParameterDeclaration => type_as_expression(reader, parameter)?,
+            Kind::VariadicParameterDeclaration => {
+                let span = reader.span(parameter);
+                let inner = reader.child(parameter, Field::Type)?;
+                let path = reader.deeper(inner, |reader| path(reader, inner))?;
+                let inner = Expr { kind: ExprKind::Name(path), span: reader.span(inner) };
+                Expr { kind: ExprKind::Expansion(Box::new(inner)), span }
+            }
+            _ => return None,
+        });
+    }
+    Some(args)
+}

@@ -1,0 +1,340 @@
+//! Files into what a preprocessor asks of them: directives, `#if` groups, macros by name, includes and what they resolve to.
+//!
+//! A `File` is indexed alone and can be made in parallel; `Files` joins them. Nothing is evaluated here: which branch
+//! of an `#if` lives, and which definition of a macro counts, depends on the unit that asks (`expand`).
+
+mod directives;
+mod includes;
+
+use super::lexer::{self, Token};
+use crate::text::FileId;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// All files of a run, fixed once built.
+pub struct Files {
+    files: Vec<File>,
+    /// The files given; those after them are built in.
+    given: usize,
+    names: FxHashMap<Box<[u8]>, MacroName>,
+    /// By `MacroName`, in the order of files and, within one, of directives.
+    changes: Vec<Vec<Change>>,
+    closures: Vec<OnceLock<Box<[FileId]>>>,
+    includers: Vec<Vec<FileId>>,
+    by_file_name: FxHashMap<String, Vec<FileId>>,
+}
+
+/// A name that some file of the run defines as a macro.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MacroName(pub u32);
+
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `-I`: directories, spelled from where the paths of the files are spelled from.
+    pub include_dirs: Vec<String>,
+    /// `-D`: `A`, `A=1` or `F(x)=x`.
+    pub defines: Vec<String>,
+    /// `-U`
+    pub undefines: Vec<String>,
+}
+
+/// One file as read, and its index.
+pub struct File {
+    pub path: String,
+    pub bytes: Box<[u8]>,
+    pub tokens: Vec<Token>,
+    pub comments: Vec<(u32, u32)>,
+    /// In order.
+    pub directives: Vec<Directive>,
+    /// Branches of `#if` groups; the first is the whole file.
+    pub branches: Vec<Branch>,
+    pub macros: Vec<Macro>,
+    pub includes: Vec<Include>,
+    /// Tokens that may begin or name a kernel or a barrier: `__global__`, `__syncthreads`, `.sync(`, `"bar.sync 0;"`.
+    pub marked: Vec<u32>,
+}
+
+#[derive(Copy, Clone, Debug)]
+pub struct Directive {
+    pub kind: DirectiveKind,
+    /// Its `#`.
+    pub start: u32,
+    /// The token after its line.
+    pub end: u32,
+    /// The branch in whose text it stands; for `#if` and its kin that round the group.
+    pub branch: u32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum DirectiveKind {
+    /// An index into `File::macros`.
+    Define(u32),
+    /// The token of the name.
+    Undef(u32),
+    /// An index into `File::includes`.
+    Include(u32),
+    /// `#if`, `#elif`, `#else` and kin: the branch it opens.
+    Branch(u32),
+    EndIf,
+    Other,
+}
+
+#[derive(Clone, Debug)]
+pub struct Branch {
+    pub condition: Condition,
+    /// The branch round its group; the file itself has itself.
+    pub parent: u32,
+    /// The branch before it in the same group.
+    pub previous: Option<u32>,
+    /// The directive that opens it.
+    pub start: u32,
+    /// Its text, other directives and groups included.
+    pub tokens: Range<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// `#else`, and the file itself.
+    Always,
+    Defined(u32),
+    NotDefined(u32),
+    /// `#if` and `#elif`: the tokens of the expression.
+    Expression(Range<u32>),
+    /// Nothing to evaluate, as in a bare `#ifdef`.
+    Malformed,
+}
+
+#[derive(Clone, Debug)]
+pub struct Macro {
+    pub name: u32,
+    /// Tokens of the parameters' names; `None` for an object-like macro.
+    pub params: Option<Box<[u32]>>,
+    pub variadic: Variadic,
+    pub body: Range<u32>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Variadic {
+    No,
+    /// `...`, named `__VA_ARGS__`.
+    Unnamed,
+    /// `args...`, the last of the parameters.
+    Named,
+}
+
+#[derive(Clone, Debug)]
+pub struct Include {
+    /// The directive's `#`.
+    pub start: u32,
+    pub branch: u32,
+    /// As written between the quotes or brackets; empty for one made by a macro.
+    pub spelled: String,
+    pub angled: bool,
+    pub resolved: Option<FileId>,
+}
+
+/// One `#define` or `#undef` of a name.
+#[derive(Copy, Clone, Debug)]
+pub struct Change {
+    pub file: FileId,
+    /// The directive's `#`.
+    pub start: u32,
+    pub branch: u32,
+    /// An index into the file's macros; `None` for `#undef`.
+    pub definition: Option<u32>,
+}
+
+/// Words of CUDA that count as defined and stay what they are, whatever a header for host builds makes of them.
+pub const OPAQUE_WORDS: [&str; 38] = [
+    "__align__",
+    "__all_sync",
+    "__any_sync",
+    "__ballot_sync",
+    "__barrier_sync",
+    "__barrier_sync_count",
+    "__block_size__",
+    "__cluster_dims__",
+    "__constant__",
+    "__device__",
+    "__forceinline__",
+    "__global__",
+    "__grid_constant__",
+    "__host__",
+    "__launch_bounds__",
+    "__managed__",
+    "__match_all_sync",
+    "__match_any_sync",
+    "__maxnreg__",
+    "__noinline__",
+    "__restrict__",
+    "__shared__",
+    "__shfl_down_sync",
+    "__shfl_sync",
+    "__shfl_up_sync",
+    "__shfl_xor_sync",
+    "__syncthreads",
+    "__syncthreads_and",
+    "__syncthreads_count",
+    "__syncthreads_or",
+    "__syncwarp",
+    "__threadfence",
+    "__threadfence_block",
+    "blockDim",
+    "blockIdx",
+    "gridDim",
+    "threadIdx",
+    "warpSize",
+];
+
+pub fn is_opaque(word: &[u8]) -> bool {
+    OPAQUE_WORDS.binary_search_by(|opaque| opaque.as_bytes().cmp(word)).is_ok()
+}
+
+const PREDEFINED: &str = include_str!("../../grammar-queries/predefined.h");
+const WELL_KNOWN: &str = include_str!("../../grammar-queries/macros.h");
+
+impl File {
+    pub fn new(path: String, bytes: Vec<u8>) -> File {
+        let bytes = bytes.into_boxed_slice();
+        let lexed = lexer::lex(&bytes);
+        directives::index(path, bytes, lexed)
+    }
+
+    /// The bytes of a token as they stand in the file.
+    pub fn text(&self, token: u32) -> &[u8] {
+        self.tokens.get(token as usize).map(|token| token.bytes(&self.bytes)).unwrap_or_default()
+    }
+}
+
+impl Files {
+    /// `FileId(i)` is the i-th of `files`; built-in files come after them.
+    pub fn new(mut files: Vec<File>, options: &Options) -> Files {
+        let given = files.len();
+        let by_file_name = includes::resolve(&mut files, &options.include_dirs);
+        files.push(File::new("<built-in>".into(), PREDEFINED.into()));
+        files.push(File::new("<command line>".into(), command_line(options)));
+        files.push(File::new("<well-known macros>".into(), WELL_KNOWN.into()));
+
+        let mut names: FxHashMap<Box<[u8]>, MacroName> = FxHashMap::default();
+        let mut changes: Vec<Vec<Change>> = Vec::new();
+        for (file, id) in files.iter().zip(0..) {
+            for directive in &file.directives {
+                let (name, definition) = match directive.kind {
+                    DirectiveKind::Define(index) => (file.macros[index as usize].name, Some(index)),
+                    DirectiveKind::Undef(name) => (name, None),
+                    _ => continue,
+                };
+                let text = file.tokens[name as usize].spelling(&file.bytes);
+                if is_opaque(&text) {
+                    continue;
+                }
+                let MacroName(slot) = match names.get(&*text) {
+                    Some(name) => *name,
+                    None => {
+                        let name = MacroName(changes.len() as u32);
+                        names.insert(text.into(), name);
+                        changes.push(Vec::new());
+                        name
+                    }
+                };
+                let change = Change { file: FileId(id), start: directive.start, branch: directive.branch, definition };
+                changes[slot as usize].push(change);
+            }
+        }
+        let mut includers = vec![Vec::new(); files.len()];
+        for (file, id) in files.iter().zip(0..) {
+            for include in file.includes.iter().filter_map(|include| include.resolved) {
+                if includers[include.0 as usize].last() != Some(&FileId(id)) {
+                    includers[include.0 as usize].push(FileId(id));
+                }
+            }
+        }
+        let closures = files.iter().map(|_| OnceLock::new()).collect();
+        Files { files, given, names, changes, closures, includers, by_file_name }
+    }
+
+    pub fn get(&self, id: FileId) -> &File {
+        &self.files[id.0 as usize]
+    }
+
+    /// The files given, without those built in.
+    pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.given as u32).map(FileId)
+    }
+
+    /// All files, those built in included.
+    pub fn count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The file itself and all that it includes, in order of their ids.
+    pub fn include_closure(&self, id: FileId) -> &[FileId] {
+        let Some(closure) = self.closures.get(id.0 as usize) else { return &[] };
+        closure.get_or_init(|| {
+            let mut seen = vec![false; self.files.len()];
+            let mut found = vec![id];
+            seen[id.0 as usize] = true;
+            let mut next = 0;
+            while let Some(file) = found.get(next) {
+                next += 1;
+                for include in self.get(*file).includes.iter().filter_map(|include| include.resolved) {
+                    if !std::mem::replace(&mut seen[include.0 as usize], true) {
+                        found.push(include);
+                    }
+                }
+            }
+            found.sort_unstable();
+            found.into_boxed_slice()
+        })
+    }
+
+    /// Whether `from` is `file` or includes it, directly or not.
+    pub fn sees(&self, from: FileId, file: FileId) -> bool {
+        from == file || self.include_closure(from).binary_search(&file).is_ok()
+    }
+
+    /// The files that include this one directly.
+    pub fn includers(&self, id: FileId) -> &[FileId] {
+        self.includers.get(id.0 as usize).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether the path of some file ends with this one, folder by folder.
+    pub fn has_file(&self, path: &str) -> bool {
+        let mut named = self.by_file_name.get(includes::file_name(path)).into_iter().flatten();
+        named.any(|id| includes::ends_with(&self.get(*id).path, path))
+    }
+
+    /// The name, if any file defines or undefines it as a macro.
+    pub fn macro_name(&self, word: &[u8]) -> Option<MacroName> {
+        self.names.get(word).copied()
+    }
+
+    pub fn changes(&self, name: MacroName) -> &[Change] {
+        &self.changes[name.0 as usize]
+    }
+
+    pub(crate) fn predefined(&self) -> FileId {
+        FileId(self.given as u32)
+    }
+
+    pub(crate) fn command_line(&self) -> FileId {
+        FileId(self.given as u32 + 1)
+    }
+
+    pub(crate) fn well_known(&self) -> FileId {
+        FileId(self.given as u32 + 2)
+    }
+}
+
+fn command_line(options: &Options) -> Vec<u8> {
+    let mut text = String::new();
+    for define in &options.defines {
+        let (head, body) = define.split_once('=').unwrap_or((define, "1"));
+        text.push_str(&format!("#define {head} {body}\n"));
+    }
+    for undefine in &options.undefines {
+        text.push_str(&format!("#undef {undefine}\n"));
+    }
+    text.into_bytes()
+}
