@@ -68,7 +68,7 @@ impl Rewriter<'_, '_, '_> {
     fn word(&mut self, pieces: &[Piece], at: usize) -> usize {
         let piece = pieces[at];
         // Nearly every word begins with a letter that none of these does.
-        if !matches!(piece.first, b'_' | b'a' | b'd' | b'e' | b'n' | b'o' | b't' | b'r') {
+        if !matches!(piece.first, b'_' | b'd' | b'e' | b'l' | b'n' | b'o' | b'r' | b's' | b't' | b'u') {
             self.out.push(piece);
             return 1;
         }
@@ -88,7 +88,9 @@ impl Rewriter<'_, '_, '_> {
             b"__shared__" | b"__constant__" | b"__managed__" => self.drop(&pieces[at..at + 1]),
             b"__device__" if self.heads_variable(pieces, at) => self.mark(piece, &text),
             b"__device__" => self.drop(&pieces[at..at + 1]),
-            b"__restrict__" | b"__restrict" | b"restrict" if self.after(&[b"&", b"&&"]) => {
+            b"__restrict__" | b"__restrict" | b"restrict"
+                if self.after(&[b"&", b"&&"]) || self.is_text(next, b"...") =>
+            {
                 self.drop(&pieces[at..at + 1])
             }
             b"typename" if self.makes_value(pieces, at) => 1,
@@ -110,6 +112,16 @@ impl Rewriter<'_, '_, '_> {
             b"enum" if next.is_some_and(|next| next.is_byte(b':')) => {
                 self.out.push(piece);
                 self.invent(b" unnamed_", TokenKind::Identifier, &piece);
+                1
+            }
+            b"unsigned" | b"signed" | b"long" | b"short" if self.is_cast(pieces, at) => {
+                let fixed: &[u8] = match text.as_slice() {
+                    b"unsigned" => b"uint32_t",
+                    b"long" => b"int64_t",
+                    b"short" => b"int16_t",
+                    _ => b"int32_t",
+                };
+                self.invent(fixed, TokenKind::Identifier, &piece);
                 1
             }
             b"new" => self.new_expression(pieces, at),
@@ -159,6 +171,14 @@ impl Rewriter<'_, '_, '_> {
                 let named = next.is_some_and(|next| next.kind == TokenKind::Identifier);
                 self.invent(if named { b".*" } else { b"<<" }, TokenKind::Punctuator, &piece);
             }
+            // `#pragma` out of a macro ends with the macro's replacement.
+            b'#' if self.is_text(next, b"pragma") => {
+                let rest = pieces[at..].iter().take_while(|other| other.invocation == piece.invocation);
+                return rest.count().max(2);
+            }
+            // `auto *...xs`
+            b'*' if self.is_text(next, b"...")
+                && pieces.get(at + 2).is_some_and(|name| name.kind == TokenKind::Identifier) => {}
             b'.' if self.is_text(Some(&piece), b"...") && self.in_case_range(next) => {
                 self.invent(b" + case_range_ + ", TokenKind::Punctuator, &piece);
             }
@@ -211,8 +231,7 @@ impl Rewriter<'_, '_, '_> {
     fn launch_open(&mut self, piece: Piece, length: usize) -> usize {
         let follows_kernel = self.out.last().is_some_and(|last| {
             last.kind == TokenKind::Identifier
-                || [b'>', b')', b']'].iter().any(|byte| last.is_byte(*byte))
-                || last.kind == TokenKind::LaunchClose
+                || matches!(self.machine.bytes(last), b">" | b">>" | b">>>" | b")" | b"]")
         });
         if follows_kernel {
             self.open.push(Bracket { kind: BracketKind::Launch, at: self.out.len() });
@@ -315,6 +334,16 @@ impl Rewriter<'_, '_, '_> {
             self.out.push(*piece);
         }
         stars - at
+    }
+
+    /// `unsigned(x)`, which the grammar takes for the head of a cast in parentheses.
+    fn is_cast(&self, pieces: &[Piece], at: usize) -> bool {
+        let starred = pieces.get(at + 2).is_some_and(|piece| piece.is_byte(b'*') || piece.is_byte(b'&'));
+        let begins = match self.out.last() {
+            Some(last) if last.kind == TokenKind::Identifier => self.after(&[b"return", b"case", b"else"]),
+            _ => true,
+        };
+        pieces.get(at + 1).is_some_and(|next| next.is_byte(b'(')) && !starred && begins
     }
 
     /// Whether `typename` heads a value (`typename T::X{}`, `typename T::X(a)`), not a declaration.
