@@ -67,6 +67,10 @@ pub(super) struct MacroUse {
     pub host: bool,
     /// Braces or semicolons.
     pub braces: bool,
+    /// Takes arguments.
+    pub function_like: bool,
+    /// Some word outside parentheses that is no attribute: a type, a name, a parameter.
+    pub names: bool,
 }
 
 struct Candidate {
@@ -121,7 +125,14 @@ impl Reader<'_, '_> {
                         continue;
                     }
                     let something_before = !path.segments.is_empty() || !self.candidates.is_empty();
-                    if starts_declaration(word) && something_before && !view.is(self.at - 1, b"::") && !self.typed() {
+                    let anew = match word {
+                        b"namespace" | b"template" | b"using" | b"typedef" | b"public" | b"private" | b"protected" => {
+                            self.at > start && !view.is(self.at - 1, b"::")
+                        }
+                        b"class" | b"struct" | b"union" | b"enum" => something_before && !view.is(self.at - 1, b"::"),
+                        _ => false,
+                    };
+                    if anew && !self.typed() {
                         // A macro invocation stood before it, or an attribute nobody knows.
                         self.out.next = self.at;
                         return;
@@ -159,12 +170,15 @@ impl Reader<'_, '_> {
                         self.out.attributes.kernel |= use_of.kernel;
                         self.out.attributes.device |= use_of.device;
                         self.out.attributes.host |= use_of.host;
-                        if (use_of.kernel || use_of.device || use_of.host) && !view.byte(self.at + 1, b'(') {
-                            self.at += 1;
+                        let has_arguments = use_of.function_like && view.byte(self.at + 1, b'(');
+                        let marks = use_of.kernel || use_of.device || use_of.host;
+                        if !use_of.names && !use_of.braces || marks && !has_arguments {
+                            self.at = if has_arguments { self.behind_arguments(self.at + 1) } else { self.at + 1 };
                             if !self.typed() && !has_type {
                                 result_start = self.at;
                                 path.segments.clear();
                             }
+                            has_type |= use_of.names && !self.typed();
                             continue;
                         }
                     }
@@ -227,6 +241,11 @@ impl Reader<'_, '_> {
                     b"=" => return self.equals(path, has_type),
                     b"," if !self.typed() => return self.variables(path),
                     b":" => {
+                        if self.candidates.is_empty() && !has_type {
+                            // An access specifier out of a macro.
+                            self.out.next = self.at + 1;
+                            return;
+                        }
                         if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
                             return self.variables(path);
                         }
@@ -668,11 +687,6 @@ impl Reader<'_, '_> {
         }
         at
     }
-}
-
-/// Words that nothing but a new declaration begins with.
-fn starts_declaration(word: &[u8]) -> bool {
-    matches!(word, b"namespace" | b"template" | b"using" | b"typedef" | b"class" | b"struct" | b"union" | b"enum" | b"public" | b"private" | b"protected")
 }
 
 fn count_params(view: &View, params: Range<usize>) -> ParamCount {

@@ -65,7 +65,7 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
     let ItemKind::Class(parts) = &found.kind else { return ItemText::default() };
     let mut text = Composer::default();
     let own_header = found.templates.last();
-    for header in own_header {
+    if let Some(header) = own_header {
         text.add(source, header.clone());
         text.literal(" ");
     }
