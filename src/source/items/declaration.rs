@@ -286,6 +286,10 @@ impl Reader<'_, '_> {
                 let arguments = BoundsText::Tokens(view.range(view.inside(open)));
                 self.out.attributes.bounds.push(Bounds { what, arguments });
             }
+            if word == b"__declspec" && view.byte(open, b'(') {
+                // How the expander writes `__constant__` and its kin.
+                self.out.attributes.word(view.text(open + 1));
+            }
             return Some(self.behind_arguments(open));
         }
         if word == b"extern" && view.kind(open) == Some(TokenKind::String) {

@@ -182,6 +182,10 @@ impl Composer {
             Some(TokenKind::Number) => true,
             _ => matches!(view.text(*at), b"::" | b"<" | b">" | b">>" | b"," | b"*" | b"&" | b"&&"),
         });
+        if parts.initialisers.is_some() {
+            // The grammar takes initialisers only where no type stands before the name.
+            return;
+        }
         if words.is_empty() || matches!(parts.role, Role::Constructor | Role::Destructor) {
             return self.literal("void");
         }
