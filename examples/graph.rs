@@ -8,8 +8,14 @@ use synclint::source::{
 use synclint::words::Words;
 
 fn main() {
+    let stack = std::env::var("STACK_MB").ok().and_then(|mb| mb.parse::<usize>().ok()).unwrap_or(64);
+    std::thread::Builder::new().stack_size(stack << 20).spawn(run).expect("a thread").join().expect("no panic");
+}
+
+fn run() {
     let quiet = std::env::args().any(|arg| arg == "-q");
     let brief = std::env::args().any(|arg| arg == "-b");
+    let loud = std::env::args().any(|arg| arg == "-v");
     let mut files = Vec::new();
     for arg in std::env::args().skip(1).filter(|arg| !arg.starts_with('-')) {
         for entry in ignore::WalkBuilder::new(arg).build().flatten() {
@@ -36,6 +42,9 @@ fn main() {
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);
     for root in &roots {
         let begun = Instant::now();
+        if loud {
+            eprintln!("-> {}", tree.item(*root).qualified_name());
+        }
         let made = inline(&program, &words, *root, &Instance::default());
         insts += made.graph.insts.len();
         blocks += made.graph.blocks.len();

@@ -34,7 +34,7 @@ impl Builder<'_> {
             scope: callable.scope,
             statics: types.iter().filter(|ty| is_part_of_key(ty.value())).map(|ty| ty.value().clone()).collect(),
         };
-        if let Some(index) = self.active.iter().position(|active| active.key == key && active.exit.is_some()) {
+        if let Some(index) = self.active.iter().position(|active| active.exit.is_some() && is_again(&active.key, &key)) {
             return self.call_again(index, list, span);
         }
         let reach = self.reach_of(callable);
@@ -688,6 +688,18 @@ impl Builder<'_> {
             }
         }
         self.default_members(address, class, &set, function.body.span);
+    }
+}
+
+/// The same function with the same template arguments; arguments that nobody knows (`N / 2` of an open `N`) count as the same.
+fn is_again(active: &CallKey, key: &CallKey) -> bool {
+    let open = |bounds: &[Bound]| bounds.iter().any(|bound| matches!(bound, Bound::Runtime(_)));
+    let is_open = open(&key.args) || key.class.as_ref().is_some_and(|class| open(&class.args));
+    match (&active.class, &key.class) {
+        _ if active == key => true,
+        (None, None) => is_open && active.function == key.function && active.statics == key.statics,
+        (Some(a), Some(b)) => is_open && active.function == key.function && Arc::ptr_eq(&a.class, &b.class),
+        _ => false,
     }
 }
 
