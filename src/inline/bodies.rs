@@ -294,7 +294,7 @@ impl Builder<'_> {
         let object = self.result_object_of(index, &ty, span);
         let address = self.address(object, span);
         if let Ty::Class(class) = &ty
-            && !matches!(ev.ty.value(), Ty::Class(_))
+            && converts(&ev.ty)
             && self.constructor_with(address, class, vec![Arg::of(ev.clone(), value)], span)
         {
             return;
@@ -427,7 +427,7 @@ impl Builder<'_> {
             (Some(ev), _) => {
                 let ev = ev.clone();
                 let converted = match &ty {
-                    Ty::Class(class) if !matches!(ev.ty.value(), Ty::Class(_)) => {
+                    Ty::Class(class) if converts(&ev.ty) && callable.class.as_ref() != Some(class) => {
                         let given = Arg { ev: Some(ev.clone()), expr: None, span: arg.span };
                         self.constructor_with(address, &class.clone(), vec![given], arg.span)
                     }
@@ -701,6 +701,11 @@ fn is_again(active: &CallKey, key: &CallKey) -> bool {
         (Some(a), Some(b)) => is_open && active.function == key.function && Arc::ptr_eq(&a.class, &b.class),
         _ => false,
     }
+}
+
+/// A value of this type becomes an object of a class through a constructor.
+pub fn converts(ty: &Ty) -> bool {
+    !matches!(ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Void)
 }
 
 fn is_part_of_key(ty: &Ty) -> bool {

@@ -569,7 +569,7 @@ impl Builder<'_> {
         let program = self.program;
         let mut calls = Vec::new();
         let mut matters = false;
-        for id in program.visible(self.item, name) {
+        for id in program.visible(self.item, name).iter().copied() {
             let item = program.item(id);
             let Some(owner) = item.class else { continue };
             if item.kind != super::program::ItemKind::Function || !item.has_body {

@@ -342,7 +342,7 @@ impl Builder<'_> {
             _ => {
                 let ev = self.eval(value);
                 if let Ty::Class(class) = ty.value()
-                    && !matches!(ev.ty.value(), Ty::Class(_))
+                    && super::bodies::converts(&ev.ty)
                     && self.constructor_with(address, class, vec![super::calls::Arg::of(ev.clone(), value)], value.span)
                 {
                     return;

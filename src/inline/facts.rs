@@ -9,6 +9,7 @@ use crate::program::*;
 use crate::words::{SourceKind, Words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What the body itself says.
 #[derive(Clone, Debug, Default)]
@@ -222,15 +223,15 @@ impl Program<'_> {
                 if !asked.insert(name.clone()) {
                     continue;
                 }
-                let named = self.named(name);
-                let destructors = self.destructor_of(name);
-                if named.len() > COMMON_NAME {
+                if self.named(name).len() > COMMON_NAME {
                     total.varying = true;
                     total.writes = true;
                     continue;
                 }
-                for callee in named.iter().chain(destructors) {
-                    if is_candidate(self.item(*callee)) && !parents.contains_key(callee) && self.sees(item, *callee) {
+                let named = self.visible(item, name);
+                let destructors = self.destructors_of(item, name);
+                for callee in named.iter().chain(destructors.iter()) {
+                    if is_candidate(self.item(*callee)) && !parents.contains_key(callee) {
                         parents.insert(*callee, item);
                         queue.push_back(*callee);
                     }
@@ -259,10 +260,13 @@ impl Program<'_> {
         total
     }
 
-    fn destructor_of(&self, class: &str) -> &[ItemId] {
+    fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
         let mut name = String::with_capacity(class.len() + 1);
         name.push('~');
         name.push_str(class);
-        self.named(&name)
+        match self.named(&name) {
+            [] => Arc::default(),
+            _ => self.visible(from, &Name::from(name)),
+        }
     }
 }

@@ -27,6 +27,11 @@ impl<'t> Program<'t> {
 fn header(tree: &Tree, item: &tree::Item) -> Item {
     let attributes = &item.attributes;
     let mut scope: Vec<Name> = item.scope.iter().chain(&item.qualifier).cloned().collect();
+    // A friend is a function of the namespace round the class.
+    let is_friend = attributes.is_friend && item.class.is_some();
+    if is_friend {
+        scope.pop();
+    }
     let mut has_body = true;
     let kind = match &item.kind {
         items::ItemKind::Function(parts) => {
@@ -56,7 +61,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         name: item.name.clone(),
         scope: Arc::from(scope),
         file: item.file,
-        class: item.class,
+        class: if is_friend { None } else { item.class },
         has_body,
         is_kernel: attributes.kernel,
         is_device: attributes.device,
@@ -97,6 +102,12 @@ impl Origin for OfTree<'_> {
             items::ItemKind::Function(_) => {
                 let mut function = lower::function(parser, source, &dropped);
                 function.name = item.name.clone();
+                if let Some(class) = item.class.filter(|_| item.attributes.is_friend) {
+                    let text = self.item_text(class);
+                    let mut all = lower::class(parser, &text.expanded.text, &[]).template;
+                    all.append(&mut function.template);
+                    function.template = all;
+                }
                 Lowered::Function(Arc::new(function))
             }
             items::ItemKind::Class(_) => {

@@ -276,10 +276,10 @@ impl Builder<'_> {
         if &**name == "operator()" || program.named(name).len() > 64 {
             return;
         }
-        for id in program.visible(home, name) {
-            let item = program.item(id);
+        for id in program.visible(home, name).iter() {
+            let item = program.item(*id);
             if item.kind == super::program::ItemKind::Function && item.has_body && !item.is_kernel {
-                let reach = program.reach(id, self.words);
+                let reach = program.reach(*id, self.words);
                 holds.join(reach);
             }
         }
