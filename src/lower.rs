@@ -88,10 +88,13 @@ pub type Dropped<'a> = (u32, &'a str);
 /// The function that `text` defines; words that were taken out of it are in `dropped`.
 pub fn function(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Function {
     let tokens = lex(text.as_bytes()).tokens;
-    let repaired = repair::repaired(text, &tokens);
-    let Some(open) = body_brace(text, &tokens) else {
+    let brackets = Brackets::new(&tokens);
+    let mut repaired = repair::repaired(text, &tokens, &brackets);
+    let Some(body) = body_brace(text, &tokens, &brackets) else {
         return without_body(parser, text, dropped, &repaired);
     };
+    repair::repair_function(text, &tokens, &brackets, body, &mut repaired);
+    let open = tokens[body].start;
     let Some(tree) = parser.parse(&repaired) else {
         return unreadable_function(text, &tokens, open);
     };
@@ -162,17 +165,17 @@ fn with_tree<T>(
     dropped: &[Dropped],
     read: impl FnOnce(&mut Reader, Id) -> Option<T>,
 ) -> Option<T> {
-    let repaired = repair::repaired(text, &lex(text.as_bytes()).tokens);
+    let tokens = lex(text.as_bytes()).tokens;
+    let repaired = repair::repaired(text, &tokens, &Brackets::new(&tokens));
     let tree = parser.parse(&repaired)?;
     let root = tree.root()?;
     read(&mut Reader::new(&tree, text, before, dropped), root)
 }
 
-/// The first byte of the body: the brace whose partner is the text's last.
-fn body_brace(text: &str, tokens: &[Token]) -> Option<u32> {
+/// The token that opens the body: the brace whose partner is the text's last.
+fn body_brace(text: &str, tokens: &[Token], brackets: &Brackets) -> Option<usize> {
     let last = tokens.iter().rposition(|token| word(text, *token) != ";")?;
-    let open = Brackets::new(tokens).partner(last)?;
-    (tokens[last].first == b'}').then(|| tokens[open].start)
+    brackets.partner(last).filter(|open| tokens[*open].first == b'{')
 }
 
 /// The first function definition with a body as wanted, and the template parameters before it.

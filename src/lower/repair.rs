@@ -12,8 +12,7 @@ use std::cell::OnceCell;
 /// Furthest that a look for a closing bracket goes, in tokens.
 const FAR: usize = 200;
 
-pub fn repaired(text: &str, tokens: &[Token]) -> Vec<u8> {
-    let brackets = Brackets::new(tokens);
+pub fn repaired(text: &str, tokens: &[Token], brackets: &Brackets) -> Vec<u8> {
     let mut repair =
         Repair { text, tokens, brackets, out: text.as_bytes().to_vec(), values: OnceCell::new(), braces: Vec::new() };
     for at in 0..tokens.len() {
@@ -22,10 +21,27 @@ pub fn repaired(text: &str, tokens: &[Token]) -> Vec<u8> {
     repair.out
 }
 
+/// Repairs that know where the body of a function begins: at the token `open`.
+pub fn repair_function(text: &str, tokens: &[Token], brackets: &Brackets, open: usize, out: &mut [u8]) {
+    let spells = |at: usize, spelling: &str| tokens.get(at).is_some_and(|token| word(text, *token) == spelling);
+    let mut blank = |at: usize| out[tokens[at].start as usize..tokens[at].end as usize].fill(b' ');
+    // `void` before a constructor's name: nothing with a result may have initialisers.
+    let head = 0..open;
+    let is_outside = |at: &usize| brackets.around(*at).is_none();
+    if head.clone().filter(is_outside).any(|at| spells(at, ":") && at > 0 && spells(at - 1, ")")) {
+        head.filter(is_outside).filter(|at| spells(*at, "void")).for_each(&mut blank);
+    }
+    // `void f() { {} }` reads as a variable with initialisers.
+    let inside = open + 1..brackets.partner(open).unwrap_or(open + 1);
+    if inside.clone().all(|at| spells(at, "{") || spells(at, "}")) {
+        inside.for_each(blank);
+    }
+}
+
 struct Repair<'a> {
     text: &'a str,
     tokens: &'a [Token],
-    brackets: Brackets,
+    brackets: &'a Brackets,
     out: Vec<u8>,
     /// Names that are values for sure.
     values: OnceCell<FxHashSet<&'a str>>,
