@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use tree::{Field, Grammar, Id, Kind, Tree, copy};
 
 /// Longest that the grammar may take for one item.
-const DEADLINE: Duration = Duration::from_secs(2);
+const DEADLINE: Duration = Duration::from_secs(3);
 
 /// A parser for one thread.
 pub struct Parser {

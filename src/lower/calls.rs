@@ -24,10 +24,11 @@ pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
             }
         }
         Kind::Identifier => {
-            if let "noexcept" | "typeid" | "alignof" | "__alignof__" | "__alignof" | "decltype" | "sizeof" =
-                reader.text(function)
-            {
+            if let "noexcept" | "typeid" | "alignof" | "__alignof__" | "__alignof" | "sizeof" = reader.text(function) {
                 return ExprKind::Unevaluated(Box::new(None));
+            }
+            if let Some(ty) = decltype(reader, id) {
+                return ExprKind::Construct(ty, Vec::new());
             }
         }
         // `(T)(x)`
@@ -49,11 +50,25 @@ pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
                 let config = arguments(reader, config);
                 return ExprKind::Launch { callee, config, args: arguments(reader, list) };
             }
+            if let Some(ty) = decltype(reader, function) {
+                return conversion(ty, arguments(reader, list));
+            }
         }
         _ => {}
     }
     let callee = Box::new(expression(reader, function));
     ExprKind::Call { callee, args: arguments(reader, list) }
+}
+
+/// The type of a `decltype(x)` that the repairs turned into a call.
+fn decltype(reader: &mut Reader, call: Id) -> Option<Type> {
+    let name = reader.child(call, Field::Function)?;
+    if reader.text(name) != "decltype" {
+        return None;
+    }
+    let list = reader.child(call, Field::Arguments)?;
+    let of = reader.tree.first(list)?;
+    Some(Type::plain(TypeKind::Decltype(Box::new(expression(reader, of)))))
 }
 
 fn conversion(ty: Type, mut args: Vec<Expr>) -> ExprKind {

@@ -101,6 +101,7 @@ impl<'a> Repair<'a> {
                 b'[' if self.is(at + 1, "[") => self.attribute(at),
                 b'<' if token.end - token.start == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
                 b'-' if token.end - token.start == 3 => self.overwrite(at, at, "  /"),
+                b'*' if self.before(at) == "::" => self.member_pointer(at),
                 _ => {}
             },
             _ => {}
@@ -112,6 +113,8 @@ impl<'a> Repair<'a> {
         match word {
             "operator" => self.operator(at),
             "typename" => self.typename(at),
+            "decltype" => self.decltype(at),
+            "enum" => self.enum_base(at),
             "case" => self.case(at),
             "new" => self.new_array(at),
             "__shared__" | "__constant__" | "__device__" | "__managed__" | "__global__" | "__host__" => {
@@ -197,6 +200,46 @@ impl<'a> Repair<'a> {
         }
         if end > at + 2 && matches!(self.word(end), "(" | "{") {
             self.blank(at, at);
+        }
+    }
+
+    /// `decltype(x){a}` and `decltype(x)(a)` as a call of a call; `-> decltype(x) {` begins a body.
+    fn decltype(&mut self, at: usize) {
+        let Some(close) = self.brackets.partner(at + 1).filter(|_| self.before(at) != "->") else { return };
+        match self.word(close + 1) {
+            "{" if self.is(close + 2, "}") => self.blank(close + 1, close + 2),
+            "{" => {
+                let Some(end) = self.brackets.partner(close + 1) else { return };
+                self.overwrite(close + 1, close + 1, "(");
+                self.overwrite(end, end, ")");
+            }
+            "(" => {}
+            _ => return,
+        }
+        self.overwrite(at, at, "decltyp_");
+    }
+
+    /// `enum : unsigned {` without its type.
+    fn enum_base(&mut self, at: usize) {
+        let limit = (at + 16).min(self.tokens.len());
+        let colon = (at..limit).find(|at| matches!(self.word(*at), ":" | ";" | "{" | "(" | "="));
+        let brace = (at..limit).find(|at| matches!(self.word(*at), ";" | "{" | "(" | "="));
+        if let (Some(colon), Some(brace)) = (colon, brace)
+            && self.is(colon, ":")
+            && self.is(brace, "{")
+        {
+            self.blank(colon, brace - 1);
+        }
+    }
+
+    /// `int (Shape::*f)(int)` as `int (       *f)(int)`: a pointer like any other.
+    fn member_pointer(&mut self, at: usize) {
+        let mut first = at;
+        while first >= 2 && self.is(first - 1, "::") && self.is_name(first - 2) {
+            first -= 2;
+        }
+        if first < at {
+            self.blank(first, at - 1);
         }
     }
 
