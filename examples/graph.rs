@@ -15,6 +15,7 @@ fn main() {
 fn run() {
     let quiet = std::env::args().any(|arg| arg == "-q");
     let brief = std::env::args().any(|arg| arg == "-b");
+    let devices = std::env::args().any(|arg| arg == "-d");
     let loud = std::env::args().any(|arg| arg == "-v");
     let mut files = Vec::new();
     for arg in std::env::args().skip(1).filter(|arg| !arg.starts_with('-')) {
@@ -36,7 +37,7 @@ fn run() {
     let start = Instant::now();
     let tree = Tree::new(Files::new(files, &Options::default()));
     let program = Program::of(&tree);
-    let roots: Vec<_> = tree.ids().filter(|id| tree.item(*id).is_kernel() && tree.item(*id).is_definition()).collect();
+    let roots: Vec<_> = tree.ids().filter(|id| (tree.item(*id).is_kernel() || devices && tree.item(*id).attributes.device) && tree.item(*id).is_definition()).collect();
     eprintln!("tree {:?}; {} kernels", start.elapsed(), roots.len());
     let start = Instant::now();
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);

@@ -488,7 +488,10 @@ impl Builder<'_> {
                     _ => None,
                 }
             }
-            (What::Place(address), _) => matches!(self.op(*address), Op::Address(_)).then(|| class.clone()),
+            (What::Place(address), _) => match self.op(*address) {
+                Op::Address(object) => self.object_classes.get(object).cloned(),
+                _ => None,
+            },
             _ => None,
         };
         let segment = Segment { name: name.clone(), args: None };

@@ -211,6 +211,7 @@ impl Builder<'_> {
             let value = self.int(32, span);
             return Ev::value(value, super::types::INT);
         }
+        self.copied_index |= matches!(kind, ThreadIdx | BlockDim);
         let axes = [Axis::X, Axis::Y, Axis::Z];
         let parts = axes
             .iter()

@@ -77,11 +77,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Index of the first seen token at or behind a position of the whole list.
-    pub fn index_of(&self, position: u32) -> usize {
-        self.seen.partition_point(|seen| *seen < position)
-    }
-
     /// Behind the group that the opening bracket at `open` begins.
     pub fn behind(&self, open: usize) -> usize {
         match self.partner.get(open) {
@@ -106,9 +101,7 @@ impl<'a> View<'a> {
 
     pub fn is_open_bracket(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
-            token.kind == TokenKind::Punctuator
-                && token.end - token.start == 1
-                && matches!(token.first, b'(' | b'[' | b'{')
+            token.kind == TokenKind::Punctuator && token.end - token.start == 1 && matches!(token.first, b'(' | b'[' | b'{')
         })
     }
 
