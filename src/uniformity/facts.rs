@@ -59,9 +59,18 @@ impl<'a> Facts<'a> {
         if let Some(found) = self.memo.borrow().get(&symbol) {
             return *found;
         }
-        let result = self.work_out(symbol);
+        let result = self.widen(self.work_out(symbol));
         self.memo.borrow_mut().insert(symbol, result);
         result
+    }
+
+    /// A run of threads as long as the block is the block.
+    fn widen(&self, agreement: Agreement) -> Agreement {
+        let most = self.shape.most_threads();
+        let wide = |extent: Extent| {
+            if extent.threads().is_some_and(|threads| threads >= most) { extent.max(Extent::BLOCK) } else { extent }
+        };
+        Agreement { shown: wide(agreement.shown), hoped: wide(agreement.hoped), ordered: wide(agreement.ordered) }
     }
 
     fn work_out(&self, symbol: Symbol) -> Agreement {
@@ -525,6 +534,15 @@ impl<'a> Facts<'a> {
 
     /// The largest group over which an expression of thread indices and constants agrees, thread by thread.
     fn by_enumeration(&self, symbol: Symbol) -> Option<Extent> {
+        if let Some(found) = self.symbols.enumerated.borrow().get(&symbol) {
+            return *found;
+        }
+        let found = self.enumerate(symbol);
+        self.symbols.enumerated.borrow_mut().insert(symbol, found);
+        found
+    }
+
+    fn enumerate(&self, symbol: Symbol) -> Option<Extent> {
         let values = self.per_thread(symbol)?;
         let agrees = |run: usize| values.chunks(run).all(|group| group.iter().all(|value| *value == group[0]));
         if agrees(values.len().max(1)) {

@@ -139,20 +139,22 @@ impl<'a> Memory<'a> {
         // A cell that is picked by the block's index belongs to that block.
         let own = shared || address.shown <= Extent::BLOCK;
         let mut race = None;
-        for group in GROUPS.into_iter().filter(|group| *group <= address.shown) {
-            let barrier = if own || group > Extent::BLOCK { group } else { Extent::GRID };
-            let barrier = if !shared && !own { Extent::GRID } else { barrier };
+        // Each block has its own shared memory.
+        let reach = if shared { address.at_most(Extent::BLOCK) } else { address };
+        for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
+            // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
+            let barrier = if own { group } else { Extent::GRID };
             let found = writes.iter().find(|write| self.races(facts, load, write, group, barrier, control));
             match found {
                 None => {
                     let shown = Agreement::of(group);
-                    let shown = if race.is_some() { Agreement { ordered: address.ordered, ..shown } } else { shown };
-                    return (shown.meet(Agreement { shown: address.shown, ..address }), race);
+                    let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                    return (shown.meet(reach), race);
                 }
                 Some(write) => race = race.or(Some(Race { write: write.inst })),
             }
         }
-        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: address.ordered }, race)
+        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
     }
 
     fn is_shared(&self, address: Symbol) -> bool {

@@ -61,11 +61,7 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
 /// How far the threads at a fork agree on the way they take.
 pub fn fork(graph: &Graph, values: &Values, facts: &Facts, block: BlockId) -> Agreement {
     match (&graph.blocks[block.index()].end, values.condition[block.index()]) {
-        (End::Branch { .. }, Some(on)) => match facts.decide(on) {
-            Some(_) => Agreement::GRID,
-            None => facts.agreement(on),
-        },
-        (End::Switch { .. }, Some(on)) => facts.agreement(on),
+        (End::Branch { .. } | End::Switch { .. }, Some(on)) => facts.agreement(on),
         _ => Agreement::GRID,
     }
 }

@@ -6,9 +6,11 @@
 //!
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
+use super::extent::Extent;
 use crate::graph::{BlockId, InstId, ObjectId, Source};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
@@ -92,6 +94,8 @@ pub struct Symbols {
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// How far symbols agree that were worked out thread by thread; they depend on nothing else.
+    pub enumerated: RefCell<FxHashMap<Symbol, Option<Extent>>>,
 }
 
 /// `x + extent.x * y (+ extent.x * extent.y * z)` is the thread's rank in the block.
@@ -108,8 +112,14 @@ impl Symbols {
     pub const ONE: Symbol = Symbol(1);
 
     pub fn new(dimensions: Vec<u8>) -> Symbols {
-        let mut symbols =
-            Symbols { nodes: Vec::new(), depth: Vec::new(), known: FxHashMap::default(), dimensions, rank: None };
+        let mut symbols = Symbols {
+            nodes: Vec::new(),
+            depth: Vec::new(),
+            known: FxHashMap::default(),
+            dimensions,
+            rank: None,
+            enumerated: RefCell::default(),
+        };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
         symbols
