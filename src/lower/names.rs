@@ -62,8 +62,15 @@ fn segment(reader: &mut Reader, id: Id) -> Segment {
 }
 
 /// An identifier, or an operator's or destructor's name without the blanks it may be written with.
+///
+/// `operator__` is what `operator()` is called where the grammar wants a plain name.
 pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
     let text = reader.text(id);
+    match text {
+        "operator__" => return reader.name("operator()"),
+        "operator_index_" => return reader.name("operator[]"),
+        _ => {}
+    }
     let is_operator = text.strip_prefix("operator").is_some_and(|rest| !rest.trim_start().starts_with(is_word));
     if reader.kind(id) == Kind::OperatorCast || (!is_operator && text.starts_with("operator ")) {
         let end = text.find('(').unwrap_or(text.len());
