@@ -74,7 +74,7 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
     if let Some(arguments) = &parts.arguments {
         text.literal("<");
         text.add(source, arguments.clone());
-        text.literal(">");
+        text.literal(closing_brackets(source, arguments.end));
     }
     text.literal(" ");
     if let Some(bases) = &parts.bases {
@@ -92,6 +92,17 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
         }
         text.add(source, from..body.end);
     }
+    text.literal(";");
+    text.done
+}
+
+/// `typedef struct Tag { .. } Name;` where the class is an item of its own.
+pub(crate) fn alias_text(source: &Source, found: &Found, class: &str) -> ItemText {
+    let mut text = Composer::default();
+    text.literal("using ");
+    text.name_of(source, found.name_token, &found.name);
+    text.literal(" = ");
+    text.literal(class);
     text.literal(";");
     text.done
 }
@@ -323,6 +334,22 @@ impl Made {
             (Some(first), Some(last)) if tokens.start < tokens.end => first.start..last.end,
             _ => 0..0,
         }
+    }
+}
+
+/// The lexer takes `>>` for one token, the last bracket of the arguments inside and the one that closes them.
+fn closing_brackets(source: &Source, at: u32) -> &'static str {
+    let bytes = match source {
+        Source::File { unit, .. } => unit.files.get(unit.file).text(at),
+        Source::Made(made) => {
+            let token = made.tokens.get(at as usize);
+            token.map_or(&[][..], |token| token.bytes(made.expansion.expanded.text.as_bytes()))
+        }
+    };
+    match bytes {
+        b">>" => ">>",
+        b">>>" => ">>>",
+        _ => ">",
     }
 }
 
