@@ -27,6 +27,8 @@ mod emit;
 mod marks;
 pub mod replace;
 mod rewrite;
+#[cfg(test)]
+mod tests;
 pub mod unit;
 
 use super::select::Selection;

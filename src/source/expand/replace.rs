@@ -236,7 +236,7 @@ impl<'u, 'f> Machine<'u, 'f> {
             disabled: FxHashSet::default(),
             depth: 0,
             steps: 0,
-            max_steps: length.saturating_mul(200).saturating_add(500_000),
+            max_steps: length.saturating_mul(40).saturating_add(500_000),
             uses: Vec::new(),
             scratch: Vec::new(),
             origins: Vec::new(),
@@ -355,10 +355,7 @@ impl<'u, 'f> Machine<'u, 'f> {
 
     /// The next piece as it stands, contexts that have ended left behind.
     pub fn next_raw(&mut self) -> Option<Piece> {
-        self.steps += 1;
-        if self.steps > self.max_steps || self.scratch.len() > MAX_SCRATCH {
-            self.overflowed = true;
-        }
+        self.spend(1);
         while self.contexts.len() > self.floor {
             let context = self.contexts.last_mut()?;
             if let Some(piece) = context.pieces.get(context.at) {
@@ -379,6 +376,13 @@ impl<'u, 'f> Machine<'u, 'f> {
                 return Some(self.unit.piece(self.file, token));
             }
             self.run += 1;
+        }
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.steps += steps;
+        if self.steps > self.max_steps || self.scratch.len() > MAX_SCRATCH {
+            self.overflowed = true;
         }
     }
 
@@ -505,8 +509,8 @@ impl<'u, 'f> Machine<'u, 'f> {
             }
             paste = paste_after;
             at += 1;
-            if out.len() > self.max_steps {
-                self.overflowed = true;
+            self.spend(out.len().saturating_sub(start));
+            if self.overflowed {
                 return;
             }
         }
