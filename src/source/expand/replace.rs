@@ -236,7 +236,7 @@ impl<'u, 'f> Machine<'u, 'f> {
             disabled: FxHashSet::default(),
             depth: 0,
             steps: 0,
-            max_steps: length.saturating_mul(40).saturating_add(500_000),
+            max_steps: length.saturating_mul(100).saturating_add(500_000),
             uses: Vec::new(),
             scratch: Vec::new(),
             origins: Vec::new(),
