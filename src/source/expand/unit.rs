@@ -22,7 +22,7 @@ const MAX_INCLUDERS: usize = 256;
 pub struct Unit<'f> {
     pub files: &'f Files,
     pub file: FileId,
-    timeline: Timeline,
+    timeline: OnceCell<Timeline>,
     forced: FxHashMap<u32, bool>,
     names: RefCell<FxHashMap<MacroName, History>>,
     verdicts: RefCell<FxHashMap<(FileId, u32), Verdict>>,
@@ -63,7 +63,7 @@ impl<'f> Unit<'f> {
         Unit {
             files,
             file,
-            timeline: Timeline::new(files, file),
+            timeline: OnceCell::new(),
             forced: FxHashMap::default(),
             names: RefCell::default(),
             verdicts: RefCell::default(),
@@ -90,7 +90,7 @@ impl<'f> Unit<'f> {
 
     /// The moment of a token; that of the unit's end for a file outside the unit.
     pub fn moment(&self, file: FileId, token: u32) -> Moment {
-        self.timeline.moment(file, token).unwrap_or(Moment(u64::MAX))
+        self.timeline().moment(file, token).unwrap_or(Moment(u64::MAX))
     }
 
     pub fn meaning(&self, name: MacroName, at: Moment) -> Meaning {
@@ -202,13 +202,13 @@ impl<'f> Unit<'f> {
                 break *known;
             }
             chain.push(at);
-            match self.timeline.included_by(at) {
+            match self.timeline().included_by(at) {
                 Some((includer, _)) => at = includer,
                 None => break true,
             }
         };
         for file in chain.into_iter().rev() {
-            if let Some((includer, index)) = self.timeline.included_by(file) {
+            if let Some((includer, index)) = self.timeline().included_by(file) {
                 let include = &self.files.get(includer).includes[index as usize];
                 reached = reached && self.alive(includer, include.branch);
             }
@@ -257,10 +257,14 @@ impl<'f> Unit<'f> {
         prepared
     }
 
+    fn timeline(&self) -> &Timeline {
+        self.timeline.get_or_init(|| Timeline::new(self.files, self.file))
+    }
+
     fn history(&self, name: MacroName) -> History {
         let changes = self.files.changes(name).iter();
         let mut ahead: Vec<(Moment, Change)> =
-            changes.filter_map(|change| Some((self.timeline.moment(change.file, change.start)?, *change))).collect();
+            changes.filter_map(|change| Some((self.timeline().moment(change.file, change.start)?, *change))).collect();
         ahead.sort_unstable_by_key(|(moment, _)| *moment);
         History { changes: ahead, settled: 0, applied: Vec::new() }
     }
