@@ -366,24 +366,23 @@ impl Timeline {
         while let Some((file, next)) = open.last_mut() {
             let (file, index) = (*file, *next);
             *next += 1;
-            let Some(include) = files.get(file).includes.get(index) else {
+            let Some(edge) = files.edges(file).get(index) else {
                 open.pop();
                 if let Some((includer, next)) = open.last() {
                     rank += 1;
-                    let resumed = files.get(*includer).includes[*next - 1].start + 1;
+                    let resumed = files.edges(*includer)[*next - 1].start + 1;
                     let passage = &mut timeline.files[includer.0 as usize];
                     timeline.stretches[(passage.first + passage.length) as usize] = (resumed, rank);
                     passage.length += 1;
                 }
                 continue;
             };
-            let Some(include) = include.resolved else { continue };
-            let passage = &mut timeline.files[include.0 as usize];
+            let passage = &mut timeline.files[edge.to.0 as usize];
             passage.times += 1;
             if passage.length == 0 {
                 rank += 1;
-                timeline.enter(files, include, rank, (file.0, index as u32));
-                open.push((include, 0));
+                timeline.enter(files, edge.to, rank, (file.0, edge.include));
+                open.push((edge.to, 0));
             }
         }
         // The unit's own file is there whoever else includes it.
@@ -396,7 +395,7 @@ impl Timeline {
         let times = self.files[file.0 as usize].times;
         self.files[file.0 as usize] = Passage { first, length: 1, includer, include, times };
         self.stretches.push((0, rank));
-        self.stretches.resize(self.stretches.len() + files.get(file).includes.len(), (0, 0));
+        self.stretches.resize(self.stretches.len() + files.edges(file).len(), (0, 0));
     }
 
     fn moment(&self, file: FileId, token: u32) -> Option<Moment> {
