@@ -278,9 +278,9 @@ fn first_error(tree: &tree_sitter::Tree, text: &str) -> String {
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            let from = text.floor_char_boundary(node.start_byte().saturating_sub(60));
-            let to = text.floor_char_boundary((node.end_byte() + 20).min(node.start_byte() + 100).min(text.len()));
-            return format!("{} @ {:?}", node.kind(), &text[from..to]);
+            let from = node.start_byte().saturating_sub(60);
+            let to = (node.end_byte() + 20).min(node.start_byte() + 100).min(text.len());
+            return format!("{} @ {:?}", node.kind(), String::from_utf8_lossy(&text.as_bytes()[from..to]));
         }
         if node.has_error() && cursor.goto_first_child() {
             continue;

@@ -25,6 +25,7 @@
 
 mod emit;
 mod marks;
+pub mod pieces;
 pub mod replace;
 mod rewrite;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! and `#undef`s up to the moment of the question. An answer only ever depends on earlier moments.
 
 use super::marks::Marks;
-use super::replace::{self, Piece, Prepared};
+use super::pieces::{self, Prepared};
 use crate::source::conditions::{self, Verdict};
 use crate::source::index::{Branch, Change, Condition, Files, MacroName};
 use crate::text::FileId;
@@ -128,12 +128,11 @@ impl<'f> Unit<'f> {
         }
         let changes = self.files.changes(name);
         let in_tree = |change: &&Change| change.file < self.files.predefined();
-        if let Some(token) = asked_in.filter(|_| changes.iter().any(|change| in_tree(&change))) {
-            if let Some(outer) = self.outer() {
-                if let Meaning::Defined(definition) = outer.meaning(name, outer.moment(self.file, token)) {
-                    return Some(definition);
-                }
-            }
+        if let Some(token) = asked_in.filter(|_| changes.iter().any(|change| in_tree(&change)))
+            && let Some(outer) = self.outer()
+            && let Meaning::Defined(definition) = outer.meaning(name, outer.moment(self.file, token))
+        {
+            return Some(definition);
         }
         let known = changes.last().filter(|change| change.file == self.files.well_known())?;
         Some(Definition { file: known.file, index: known.definition? })
@@ -164,10 +163,8 @@ impl<'f> Unit<'f> {
 
     /// Whether a branch is the one of its group that is taken, if the group is reached.
     fn taken(&self, file: FileId, branch: u32) -> bool {
-        if file == self.file {
-            if let Some(forced) = self.forced.get(&branch) {
-                return *forced;
-            }
+        if let Some(forced) = self.forced.get(&branch).filter(|_| file == self.file) {
+            return *forced;
         }
         let earlier = self.files.get(file).branches[branch as usize].previous;
         !earlier.is_some_and(|earlier| self.decided(file, earlier)) && self.verdict(file, branch).holds
@@ -252,7 +249,7 @@ impl<'f> Unit<'f> {
         if let Some(known) = self.prepared.borrow().get(&definition) {
             return known.clone();
         }
-        let prepared = Rc::new(replace::prepare(self.files, definition));
+        let prepared = Rc::new(pieces::prepare(self.files, definition));
         self.prepared.borrow_mut().insert(definition, prepared.clone());
         prepared
     }
@@ -294,11 +291,6 @@ impl<'f> Unit<'f> {
         };
         self.outer.get_or_init(make).as_deref()
     }
-
-    /// A token of a file as the expander handles it.
-    pub(super) fn piece(&self, file: FileId, token: u32) -> Piece {
-        replace::piece(self.files, file, token)
-    }
 }
 
 /// The `#define`s and `#undef`s of one name in the order of the unit, and those found to happen so far.
@@ -311,10 +303,8 @@ struct History {
 impl History {
     /// The meaning at a moment, or the change that must be settled first.
     fn settled(&self, at: Moment) -> Result<Meaning, Change> {
-        if let Some((moment, change)) = self.changes.get(self.settled) {
-            if *moment < at {
-                return Err(*change);
-            }
+        if let Some((_, change)) = self.changes.get(self.settled).filter(|(moment, _)| *moment < at) {
+            return Err(*change);
         }
         let before = self.applied.partition_point(|(moment, _)| *moment < at);
         Ok(before.checked_sub(1).map_or(Meaning::Unknown, |last| self.applied[last].1))
