@@ -43,14 +43,17 @@ pub(super) struct Mentions<'t> {
 impl<'t> Mentions<'t> {
     pub fn gather(tree: &'t Tree, words: &Words) -> Mentions<'t> {
         let mut names: Vec<&str> = tree.names().collect();
+        let mut redefined: Vec<(Vec<u8>, FileId)> = Vec::new();
         let mut known: FxHashSet<&str> = names.iter().copied().collect();
         for id in tree.files.ids() {
             let file = tree.files.get(id);
             for define in &file.macros {
-                if let Ok(name) = std::str::from_utf8(file.text(define.name))
-                    && known.insert(name)
-                {
+                let Ok(name) = std::str::from_utf8(file.text(define.name)) else { continue };
+                if known.insert(name) {
                     names.push(name);
+                }
+                if !words.barrier(name).is_empty() {
+                    redefined.push((name.as_bytes().to_vec(), id));
                 }
             }
         }
@@ -59,7 +62,7 @@ impl<'t> Mentions<'t> {
         let ids: Vec<FileId> = tree.files.ids().collect();
         let by_file = tree.items_by_file();
         let gathered: Vec<Vec<(Node, Vec<u32>)>> =
-            ids.par_iter().zip(&by_file).map(|(id, items)| of_file(tree, words, &symbols, *id, items)).collect();
+            ids.par_iter().zip(&by_file).map(|(id, items)| of_file(tree, words, &symbols, &redefined, *id, items)).collect();
         let mut mentioning = vec![Vec::new(); names.len()];
         let (mut nodes, mut mentioned) = (Vec::new(), Vec::new());
         let mut by_item = FxHashMap::default();
@@ -102,14 +105,17 @@ fn of_file(
     tree: &Tree,
     words: &Words,
     symbols: &FxHashMap<&[u8], u32>,
+    redefined: &[(Vec<u8>, FileId)],
     id: FileId,
     items: &std::ops::Range<u32>,
 ) -> Vec<(Node, Vec<u32>)> {
     let file = tree.files.get(id);
-    let seen_classes = GroupWords::of(file, words);
+    let mut group_words = GroupWords::of(file, words);
+    let in_view = redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
+    group_words.redefined = in_view.map(|(word, _)| word.clone()).collect();
     let mut gathered = Vec::new();
     for define in &file.macros {
-        let mut scan = Scan::new(symbols, words, &seen_classes, false);
+        let mut scan = Scan::new(symbols, words, &group_words, false);
         scan.tokens(&file.bytes, &file.tokens, define.body.clone());
         if scan.has_barrier || !scan.found.is_empty() {
             let name = symbols.get(file.text(define.name)).copied();
@@ -129,7 +135,7 @@ fn of_file(
         if is_function && !marked && !has_launch && file.marked.is_empty() {
             continue;
         }
-        let mut scan = Scan::new(symbols, words, &seen_classes, is_function && !marked);
+        let mut scan = Scan::new(symbols, words, &group_words, is_function && !marked);
         tree.visit_tokens(item_id, |bytes, tokens, range| scan.tokens(bytes, tokens, range));
         let node = Node {
             place: Place::Item(item_id),
@@ -147,13 +153,15 @@ fn of_file(
 struct GroupWords {
     groups: bool,
     classes: FxHashSet<Vec<u8>>,
+    /// Barrier functions that a macro in view replaces.
+    redefined: FxHashSet<Vec<u8>>,
 }
 
 impl GroupWords {
     fn of(file: &File, words: &Words) -> GroupWords {
         let on: FxHashSet<&str> =
             words.table.barrier.iter().flat_map(|row| row.on.iter().map(String::as_str)).filter(|on| *on != "group" && *on != "any").collect();
-        let mut found = GroupWords { groups: false, classes: FxHashSet::default() };
+        let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
         for token in &file.tokens {
             if token.kind == TokenKind::Identifier && matches!(token.first, b'c' | b't' | b'g' | b'b' | b'l' | b'm' | b'N') {
                 let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
@@ -180,7 +188,12 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(symbols: &'a FxHashMap<&'a [u8], u32>, words: &'a Words, file: &'a GroupWords, unmarked: bool) -> Scan<'a> {
+    fn new(
+        symbols: &'a FxHashMap<&'a [u8], u32>,
+        words: &'a Words,
+        file: &'a GroupWords,
+        unmarked: bool,
+    ) -> Scan<'a> {
         Scan { symbols, words, file, unmarked, found: Vec::new(), has_barrier: false }
     }
 
@@ -209,6 +222,10 @@ impl<'a> Scan<'a> {
         if word == b"__sync" {
             // `__sync##threads`
             return true;
+        }
+        if self.unmarked && self.file.redefined.contains(word) {
+            // `#define __syncthreads() item.barrier()`: another model's source.
+            return false;
         }
         let Ok(word) = std::str::from_utf8(word) else { return false };
         let is_method = before == b"." || before == b"->";

@@ -36,6 +36,8 @@ pub(crate) fn function_text(source: &Source, found: &Found, parts: &FunctionPart
             let invocations = text.bring(&made.expansion);
             text.function(Origin { expansion: &made.expansion, view: &view, invocations }, found, parts);
         }
+        // A function that has the name of a macro known from elsewhere.
+        Source::File { unit, .. } if unit.is_macro(found.name_token) => text.function_in_pieces(source, found, parts),
         Source::File { unit, selection } => {
             let expansion = expand(unit, selection, found.tokens.clone());
             let lexed = lex(expansion.expanded.text.as_bytes());
@@ -166,7 +168,16 @@ impl Composer {
             self.add(source, header.clone());
             self.literal(" ");
         }
-        self.literal("void ");
+        let mut result = Composer::default();
+        result.add(source, parts.trailing.clone().unwrap_or(parts.result.clone()));
+        let result = result.done.expanded.text;
+        let simple = result.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:<>,*& ".contains(&byte));
+        self.literal(match result.trim() {
+            "" => "void",
+            written if simple && !written.contains("decltype") => written,
+            _ => "auto",
+        });
+        self.literal(" ");
         self.name_of(source, found.name_token, &plain_name(&found.name, parts.role));
         self.literal("(");
         self.add(source, parts.params.clone());
