@@ -27,7 +27,6 @@ pub mod graph;
 pub mod source;
 pub mod lower;
 pub mod inline;
-pub mod link;
 pub mod flow;
 pub mod uniformity;
 pub mod rules;

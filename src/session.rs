@@ -10,7 +10,7 @@ use crate::baseline::{self, Baseline, Marked};
 use crate::checks::{Policy, why::Explanation};
 use crate::finding::{Finding, Role, Summary};
 use crate::graph::ItemId;
-use crate::link::Link;
+use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Roots};
@@ -137,12 +137,10 @@ fn with_program<T: Send>(
         let words = Words::with(&settings.words);
         let tree = Tree::new(files);
         let roots = closure::roots(&tree, &words);
-        let link = Link::new(&tree);
-        let program = link.program();
+        let program = Program::of(&tree);
         let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
         let session = analysis::Session {
             tree: &tree,
-            link: &link,
             program: &program,
             words: &words,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
