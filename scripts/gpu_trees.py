@@ -6,7 +6,7 @@
     scripts/gpu_trees.py --table ROWS.json                          the rows of docs/gpu-trees.md
 
 FOLDER holds the two trees as HeCBench and cuda-samples. Programs are built with the settings of their Makefile (samples: with nvcc, as
-their CMake file does), ARCH=sm_90 and -lineinfo apart, and run once, with few repeats, for at most 25 s under synccheck.
+their CMake file does), ARCH=sm_90 and -lineinfo apart, and run once, with few repeats, for at most --limit seconds under synccheck.
 """
 import argparse, concurrent.futures, json, os, pathlib, re, shlex, threading, time
 
@@ -77,7 +77,7 @@ def collect(arguments):
             return
         folder, begin = root / program["name"], time.time()
         names = {p.name for p in folder.rglob("*") if p.suffix in CODE}
-        code, text = run_limited([*SYNCCHECK, *row["run"]], 25, cwd=folder)
+        code, text = run_limited([*SYNCCHECK, *row["run"]], arguments.limit, cwd=folder)
         save(row, exit=code, seconds=round(time.time() - begin, 1), reports=reports(text, names), text=text[:1500] + "\n...\n" + text[-1500:])
         if isinstance(code, str):
             gpu_answers(root / "probe") or print(f"{program['name']}: the GPU answers no more", flush=True)
@@ -103,6 +103,7 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, default=0, help="builds at one time (default: one per core)")
     parser.add_argument("--at-once", type=int, default=1, help="programs on the GPU at one time")
     parser.add_argument("--budget", type=float, default=3600, help="seconds after which nothing further is started")
+    parser.add_argument("--limit", type=float, default=25, help="seconds for one program")
     parser.add_argument("--build-only", action="store_true")
     parser.add_argument("--run-only", action="store_true")
     parsed = parser.parse_args()
