@@ -2,7 +2,7 @@
 """Annotated cases on a real GPU: plainly, under compute-sanitizer's synccheck, and beside synclint's answer.
 
     scripts/gpu_table.py --collect CASES --out ROWS.json      on a machine with an NVIDIA GPU, nvcc and compute-sanitizer
-    scripts/gpu_table.py --table ROWS.json BINARY CASES       anywhere: prints docs/gpu-table.md; exit 1 if synclint misses what synccheck reports
+    scripts/gpu_table.py --table ROWS.json BINARY CASES      anywhere: prints docs/gpu-table.md; exit 1 if synclint misses what synccheck reports
 
 Every case that has a `main` is compiled (the line in its `case` file, else `nvcc -std=c++17 -arch=sm_90`), always with -lineinfo,
 and once more with -G if it has an EXPECT, since the optimiser moves and joins barriers. Its `main` is called by a small one that
@@ -229,7 +229,7 @@ def short(message):
 
 def outcome(result, lone=True):
     if result is None:
-        return "not run"
+        return "-"
     if isinstance(result["exit"], str):
         return "**hang**"
     if result.get("reports"):
@@ -240,7 +240,7 @@ def outcome(result, lone=True):
 
 def table(arguments):
     """Prints the page; the number of cases that the GPU or synccheck shows to be wrong and synclint does not flag."""
-    rows_file, binary, folder = arguments.table
+    rows_file, binary, folder = arguments.table or arguments.rows
     data = json.loads(pathlib.Path(rows_file).read_text())
     count, missed, lines = collections.Counter(), [], []
     for row in data["rows"]:
@@ -266,9 +266,15 @@ def table(arguments):
         spell = lambda place, rules: f"{'' if lone else place[0] + ' '}{place[1]} {' or '.join(sorted(rules))}"
         expected = "; ".join(spell((e["file"], e["line"]), e["rules"]) for e in row["expect"]) or "clean"
         answer = "no answer" if found is None else "; ".join(spell(p, r) for p, r in sorted(found.items())) or "clean"
+        if row["compile"]["exit"] != 0:
+            lines.append(f"| {row['case']} | {expected} | nvcc refuses it | - | - | {answer} |")
+            continue
         lines.append(f"| {row['case']} | {expected} | {outcome(runs[0])} | {outcome(runs[1], lone)} | {outcome(runs[2], lone) if row['expect'] else ''} | {answer} |")
-    print(page(data["machine"], count, missed, lines))
+    print(page(data["machine"], count, missed, lines) if arguments.table else "\n".join([*HEAD, *lines]))
     return len(missed)
+
+
+HEAD = ["| case | expected | plain run | synccheck | synccheck, -G | synclint |", "|---|---|---|---|---|---|"]
 
 
 def page(made_on, count, missed, lines):
@@ -292,7 +298,7 @@ def page(made_on, count, missed, lines):
         "A silent synccheck is no proof: on this GPU a barrier is passed as soon as every warp has arrived or ended, so that most faults do no harm with the sizes the",
         "cases use, and synccheck says nothing of threads that go on to exit. A case without a hang may still have computed the wrong values.", "",
         "Numbers are lines of the case. `silent`: synccheck ran to the end and reported nothing.", "",
-        "| case | expected | plain run | synccheck | synccheck, -G | synclint |", "|---|---|---|---|---|---|", *lines])
+        *HEAD, *lines])
 
 
 if __name__ == "__main__":
@@ -302,10 +308,11 @@ if __name__ == "__main__":
     parser.add_argument("--at-once", type=int, default=1, help="programs on the GPU at one time")
     parser.add_argument("--budget", type=float, default=3600, help="seconds after which no further program is started")
     parser.add_argument("--table", nargs=3, metavar=("ROWS", "BINARY", "CASES"))
+    parser.add_argument("--rows", nargs=3, metavar=("ROWS", "BINARY", "CASES"), help="as --table, the rows alone")
     parsed = parser.parse_args()
     if parsed.collect:
         collect(parsed)
-    elif parsed.table:
+    elif parsed.table or parsed.rows:
         sys.exit(table(parsed) > 0)
     else:
-        parser.error("--collect or --table")
+        parser.error("--collect, --table or --rows")

@@ -2,7 +2,7 @@
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 
-__global__ void half(int *v) {
+__global__ void lower_half(int *v) {
     auto tile = cg::tiled_partition<16>(cg::this_thread_block());
     if (tile.thread_rank() < 8) {
         tile.sync(); // EXPECT: divergent-branch
@@ -16,6 +16,6 @@ int main() {
     int *v;
     cudaMalloc(&v, 1 << 16);
     cudaMemset(v, 0, 1 << 16);
-    half<<<1, 64>>>(v);
+    lower_half<<<1, 64>>>(v);
     return cudaDeviceSynchronize() != cudaSuccess;
 }
