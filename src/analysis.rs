@@ -45,7 +45,12 @@ const MAX_CONTEXTS: usize = 12;
 pub fn root(session: &Session, item: ItemId) -> Answer {
     let answer = catch_unwind(AssertUnwindSafe(|| analyse(session, item)));
     answer.unwrap_or_else(|_| {
-        let finding = incomplete(session, item, name_range(session, item), "an internal error stopped its analysis; please report it");
+        let finding = incomplete(
+            session,
+            item,
+            name_range(session, item),
+            "an internal error stopped its analysis; please report it",
+        );
         Answer { findings: vec![finding], barriers: Vec::new(), followed: vec![item] }
     })
 }
@@ -67,7 +72,12 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
             let home = |at: At| session.link.home(at);
             barriers.extend(analysed.barriers().map(|inst| home(inlined.graph.insts[inst.index()].at).range));
             if analysed.unsettled() {
-                answer.findings.push(incomplete(session, item, name_range(session, item), "too large to be analysed whole"));
+                answer.findings.push(incomplete(
+                    session,
+                    item,
+                    name_range(session, item),
+                    "too large to be analysed whole",
+                ));
             }
             for finding in checks::check(&analysed, session.policy, &home) {
                 merge(&mut whole, finding, launch);
@@ -90,9 +100,13 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
 
 /// One cause at one line is one finding; the surest reading stays.
 fn merge(whole: &mut Vec<(Finding, Vec<Option<Range>>)>, finding: Finding, launch: Option<Range>) {
-    let branch = |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    let branch =
+        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
     match whole.iter_mut().find(|(known, _)| {
-        known.at == finding.at && known.rule.name == finding.rule.name && branch(known) == branch(&finding) && known.function == finding.function
+        known.at == finding.at
+            && known.rule.name == finding.rule.name
+            && branch(known) == branch(&finding)
+            && known.function == finding.function
     }) {
         Some((known, launches)) => {
             if finding.severity > known.severity {
@@ -225,7 +239,8 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
             let check = checks::Check::new(&analysed, session.policy, &home);
             for inst in analysed.barriers() {
                 let own = &inlined.graph.insts[inst.index()];
-                let calls = check.chain(own.frame).into_iter().filter_map(|frame| inlined.graph.frames[frame.index()].call);
+                let calls =
+                    check.chain(own.frame).into_iter().filter_map(|frame| inlined.graph.frames[frame.index()].call);
                 let on_line = wanted(home(own.at).range) || calls.into_iter().any(|(_, at)| wanted(home(at).range));
                 if on_line
                     && let Some(explanation) = checks::why::explain(&check, inst)

@@ -8,8 +8,8 @@ pub mod lanes;
 pub mod leaving;
 pub mod story;
 pub mod why;
-pub mod wording;
 pub mod witness;
+pub mod wording;
 
 use crate::finding::{Finding, Note, Role, Rule, Severity, Witness};
 use crate::flow::control::Dependence;
@@ -114,7 +114,9 @@ impl<'a> Check<'a> {
         let values = &self.analysed.values;
         let wanted = values.of[address.index()];
         let mut counts = self.analysed.graph.insts.iter().filter_map(|inst| match &inst.op {
-            Op::BarrierInit { address, count } if values.of[address.index()] == wanted => Some(values.of[count.index()]),
+            Op::BarrierInit { address, count } if values.of[address.index()] == wanted => {
+                Some(values.of[count.index()])
+            }
             _ => None,
         });
         let (Some(count), None) = (counts.next(), counts.next()) else { return false };
@@ -175,7 +177,11 @@ impl<'a> Check<'a> {
             related.push(Note { at, message: format!("`{name}` is here"), role: Role::Barrier });
         }
         if let Some((at, macro_name)) = &place.spelled {
-            related.push(Note { at: *at, message: format!("in the replacement of macro `{macro_name}`"), role: Role::Other });
+            related.push(Note {
+                at: *at,
+                message: format!("in the replacement of macro `{macro_name}`"),
+                role: Role::Other,
+            });
         }
         for other in verdict.others.iter().take(4) {
             if let Some(at) = story::fork_place(self, other.fork) {
@@ -185,7 +191,10 @@ impl<'a> Check<'a> {
         let mut story = verdict.lead.map(|lead| story::of(self, inst, lead, &verdict)).unwrap_or_default();
         story.dedup_by(|a, b| a.at == b.at && a.message == b.message);
         let scope = barrier.map_or_else(|| verdict.need.to_string(), |barrier| wording::group(barrier, verdict.need));
-        let message = verdict.message.clone().unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
+        let message = verdict
+            .message
+            .clone()
+            .unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
         let help = verdict.help.clone().or_else(|| Some(wording::help(&verdict)));
         let witness = verdict.witness.clone().or_else(|| witness::find(self, &verdict));
         let severity = match verdict.rule.severity {

@@ -17,22 +17,22 @@
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
+pub mod analysis;
 pub mod baseline;
+pub mod checks;
 pub mod cli;
 pub mod finding;
 pub mod flow;
 pub mod graph;
 pub mod inline;
+pub mod link;
 pub mod lower;
 pub mod program;
 pub mod report;
 pub mod rules;
-pub mod checks;
 pub mod session;
 pub mod settings;
 pub mod source;
-pub mod link;
-pub mod analysis;
 pub mod suppress;
 pub mod text;
 pub mod uniformity;

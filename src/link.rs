@@ -55,19 +55,23 @@ impl<'a> Link<'a> {
         self.with_parser(|parser| match &self.tree.item(id).kind {
             items::ItemKind::Function(_) => Lowered::Function(Arc::new(lower::function(parser, text, &dropped))),
             items::ItemKind::Class(_) => Lowered::Class(Arc::new(lower::class(parser, text, &dropped))),
-            items::ItemKind::Value | items::ItemKind::Alias | items::ItemKind::Enum | items::ItemKind::Enumerator { .. } => {
-                lower::declarations(parser, text, &dropped)
-                    .into_iter()
-                    .find_map(|statement| match statement.kind {
-                        StmtKind::Declare(declarations) => {
-                            declarations.into_iter().find(|each| each.name == *name).map(|each| Lowered::Value(Arc::new(each)))
-                        }
-                        StmtKind::Alias(found, ty) if found == *name => Some(Lowered::Alias(Arc::new(ty), Arc::from(Vec::new()))),
-                        StmtKind::Enum(list) => Some(Lowered::Enumerators(list.into())),
-                        _ => None,
-                    })
-                    .unwrap_or_default()
-            }
+            items::ItemKind::Value
+            | items::ItemKind::Alias
+            | items::ItemKind::Enum
+            | items::ItemKind::Enumerator { .. } => lower::declarations(parser, text, &dropped)
+                .into_iter()
+                .find_map(|statement| match statement.kind {
+                    StmtKind::Declare(declarations) => declarations
+                        .into_iter()
+                        .find(|each| each.name == *name)
+                        .map(|each| Lowered::Value(Arc::new(each))),
+                    StmtKind::Alias(found, ty) if found == *name => {
+                        Some(Lowered::Alias(Arc::new(ty), Arc::from(Vec::new())))
+                    }
+                    StmtKind::Enum(list) => Some(Lowered::Enumerators(list.into())),
+                    _ => None,
+                })
+                .unwrap_or_default(),
             _ => Lowered::Nothing,
         })
     }

@@ -136,7 +136,9 @@ fn outcome(tree: &Tree, roots: &Roots, answers: Vec<Answer>, skipped: Vec<(Strin
     let files: FxHashSet<FileId> = followed.iter().map(|item| tree.item(*item).file).collect();
     let shown: FxHashSet<FileId> = findings
         .iter()
-        .flat_map(|finding| finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file]))
+        .flat_map(|finding| {
+            finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file])
+        })
         .collect();
     let mut sources = Vec::new();
     let mut comments = Vec::new();
@@ -145,7 +147,9 @@ fn outcome(tree: &Tree, roots: &Roots, answers: Vec<Answer>, skipped: Vec<(Strin
         let remarks: Vec<Range> = file
             .comments
             .iter()
-            .filter(|(start, end)| memchr::memmem::find(&file.bytes[*start as usize..*end as usize], b"synclint").is_some())
+            .filter(|(start, end)| {
+                memchr::memmem::find(&file.bytes[*start as usize..*end as usize], b"synclint").is_some()
+            })
             .map(|(start, end)| Range { file: id, start: *start, end: *end })
             .collect();
         let bytes = if shown.contains(&id) || !remarks.is_empty() { file.bytes.to_vec() } else { Vec::new() };
@@ -166,7 +170,8 @@ fn outcome(tree: &Tree, roots: &Roots, answers: Vec<Answer>, skipped: Vec<(Strin
 }
 
 fn same(a: &Finding, b: &Finding) -> bool {
-    let branch = |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    let branch =
+        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
     a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
 }
 

@@ -5,14 +5,14 @@
 //!                          └─> agreement of the leaves, lowered to a fixpoint ──> agreement of everything
 //! ```
 
-pub mod extent;
-pub mod shape;
-pub mod symbols;
-pub mod facts;
-pub mod state;
 pub mod evaluate;
+pub mod extent;
+pub mod facts;
 pub mod memory;
+pub mod shape;
 pub mod solve;
+pub mod state;
+pub mod symbols;
 
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, End, Graph, InstId, Op};

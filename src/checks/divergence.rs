@@ -17,14 +17,21 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
         .iter()
         .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
         .map(|each| (*each, leaving::ways(check, inst, *each)))
-        .filter(|(each, ways)| !(within_warp && ways.all_end()) && !forgiven(check, barrier, need, *ways) && !met_by_name(check, barrier, *each, need))
+        .filter(|(each, ways)| {
+            !(within_warp && ways.all_end())
+                && !forgiven(check, barrier, need, *ways)
+                && !met_by_name(check, barrier, *each, need)
+        })
         .collect();
     verdict(check, inst, need, &splitting)
 }
 
 /// Threads that have ended count as arrived, if the user says so.
 fn forgiven(check: &Check, barrier: &Barrier, need: Extent, ways: Ways) -> bool {
-    let forgiving = matches!(barrier.group, Group::Block | Group::Named { .. } | Group::Cluster | Group::Tile { .. } | Group::Object { .. });
+    let forgiving = matches!(
+        barrier.group,
+        Group::Block | Group::Named { .. } | Group::Cluster | Group::Tile { .. } | Group::Object { .. }
+    );
     check.policy.exited_may_be_missing && forgiving && need <= Extent::CLUSTER && ways.all_end()
 }
 
@@ -93,19 +100,26 @@ fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, need: E
     }
     let symbol = |value: Option<Value>| value.map(|value| check.analysed.symbol(value));
     let matches = |block: BlockId| {
-        check.analysed.graph.blocks[block.index()].insts.iter().any(|inst| match &check.analysed.graph.insts[inst.index()].op {
-            Op::Barrier(other) => match &other.group {
-                Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
-                Group::Counted { id: other_id, aligned: false, count: other_count } => {
-                    symbol(*other_id) == symbol(id) && count.is_some_and(|count| check.analysed.symbol(count) == check.analysed.symbol(*other_count))
-                }
+        check.analysed.graph.blocks[block.index()].insts.iter().any(|inst| {
+            match &check.analysed.graph.insts[inst.index()].op {
+                Op::Barrier(other) => match &other.group {
+                    Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
+                    Group::Counted { id: other_id, aligned: false, count: other_count } => {
+                        symbol(*other_id) == symbol(id)
+                            && count.is_some_and(|count| {
+                                check.analysed.symbol(count) == check.analysed.symbol(*other_count)
+                            })
+                    }
+                    _ => false,
+                },
                 _ => false,
-            },
-            _ => false,
+            }
         })
     };
     let meets = check.analysed.flow.control.meets(dependence.fork);
-    check.analysed.flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, meets, &matches))
+    check.analysed.flow.successors[dependence.fork.index()]
+        .iter()
+        .all(|way| every_way_passes(check, *way, meets, &matches))
 }
 
 /// Every way from `from` to `to` passes a block that `matches`.

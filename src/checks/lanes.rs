@@ -37,7 +37,13 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
                 return None;
             }
             let extra = if extra.is_empty() { splitting } else { extra };
-            Some(verdict(check, inst, &extra, None, "the mask was made of another condition than the one that guards this call"))
+            Some(verdict(
+                check,
+                inst,
+                &extra,
+                None,
+                "the mask was made of another condition than the one that guards this call",
+            ))
         }
         Some(Made::Choice(parts)) => {
             let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, inst, *part, carried, &splitting));
@@ -73,15 +79,22 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
     let mask = mask?;
     if let Made::Ballot { by, predicate } = made(check, mask) {
         let same_place = beyond(check, inst, by, &check.dependences(check.analysed.block(inst))).is_empty();
-        let everyone = check.facts.decide(predicate) == Some(true) || check.facts.agreement(predicate).shown >= Extent::WARP;
+        let everyone =
+            check.facts.decide(predicate) == Some(true) || check.facts.agreement(predicate).shown >= Extent::WARP;
         return (same_place && !everyone && only_ballot(check, mask)).then(|| {
-            let text = "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
+            let text =
+                "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
             verdict(check, inst, &[], None, text)
         });
     }
     let masks = masks(check, mask)?;
     let threads = threads(check);
-    let missing: Vec<u32> = threads.iter().zip(&masks).filter(|(thread, mask)| **mask & (1 << (thread.rank % 32)) == 0).map(|(thread, _)| thread.rank).collect();
+    let missing: Vec<u32> = threads
+        .iter()
+        .zip(&masks)
+        .filter(|(thread, mask)| **mask & (1 << (thread.rank % 32)) == 0)
+        .map(|(thread, _)| thread.rank)
+        .collect();
     if missing.is_empty() {
         // All come, but a mask may still name too few of one another: a lane's mask must be everybody's.
         return None;
@@ -165,7 +178,12 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
         if unknown {
             return general("the mask names lanes that may not come here");
         }
-        let masks: Vec<u32> = warp.iter().zip(named).filter(|(thread, _)| arriving & (1 << (thread.rank % 32)) != 0).map(|(_, mask)| *mask).collect();
+        let masks: Vec<u32> = warp
+            .iter()
+            .zip(named)
+            .filter(|(thread, _)| arriving & (1 << (thread.rank % 32)) != 0)
+            .map(|(_, mask)| *mask)
+            .collect();
         let Some(wrong) = masks.iter().copied().find(|mask| mask & live != arriving) else { continue };
         let missing = wrong & live & !arriving;
         let unnamed = arriving & !wrong;
@@ -177,7 +195,11 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
             mask: Some(wrong),
         };
         let text = if missing != 0 {
-            format!("lanes {} come, but the mask names lanes {}", spell(&ranges(bits(arriving))), spell(&ranges(bits(wrong & live))))
+            format!(
+                "lanes {} come, but the mask names lanes {}",
+                spell(&ranges(bits(arriving))),
+                spell(&ranges(bits(wrong & live)))
+            )
         } else {
             format!("the mask leaves out lanes that call this: {}", spell(&ranges(bits(unnamed))))
         };
@@ -211,7 +233,10 @@ fn condition(check: &Check, dependence: Dependence) -> Option<(Symbol, bool)> {
 enum Made {
     /// Of the lanes that were there: `__activemask()`, `__match_any_sync`.
     Here(InstId),
-    Ballot { by: InstId, predicate: Symbol },
+    Ballot {
+        by: InstId,
+        predicate: Symbol,
+    },
     /// One of several, by the way the thread came.
     Choice(Vec<(Symbol, Symbol)>),
     /// A number, or one for each thread.
@@ -225,9 +250,7 @@ fn made(check: &Check, mask: Symbol) -> Made {
         Node::Leaf(Leaf::ActiveMask(by)) => Made::Here(*by),
         Node::Leaf(Leaf::Result(by)) => match &check.analysed.graph.insts[by.index()].op {
             Op::Barrier(barrier) => match &barrier.result {
-                Outcome::Ballot(predicate) => {
-                    Made::Ballot { by: *by, predicate: values.of[predicate.index()] }
-                }
+                Outcome::Ballot(predicate) => Made::Ballot { by: *by, predicate: values.of[predicate.index()] },
                 Outcome::Peers => Made::Here(*by),
                 _ => Made::Unknown,
             },
@@ -265,7 +288,9 @@ fn shaped_alike(check: &Check, splitting: &[Dependence], predicate: Symbol) -> b
     let symbols = &check.analysed.values.symbols;
     splitting.iter().any(|each| {
         condition(check, *each).is_some_and(|(on, wanted)| {
-            let alike = |a: Symbol, b: Symbol| std::mem::discriminant(symbols.node(a)) == std::mem::discriminant(symbols.node(b));
+            let alike = |a: Symbol, b: Symbol| {
+                std::mem::discriminant(symbols.node(a)) == std::mem::discriminant(symbols.node(b))
+            };
             wanted && alike(on, predicate) && symbols.leaves(on).len() <= symbols.leaves(predicate).len() + 2
         })
     })
@@ -305,17 +330,25 @@ fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<(S
 }
 
 /// Every way of the forks holds the same primitive with the same mask: `__syncwarp` in both arms.
-fn same_on_every_way(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Symbol>, splitting: &[Dependence]) -> bool {
+fn same_on_every_way(
+    check: &Check,
+    inst: InstId,
+    barrier: &Barrier,
+    mask: Option<Symbol>,
+    splitting: &[Dependence],
+) -> bool {
     let flow = &check.analysed.flow;
     let matches = |block: BlockId| {
-        check.analysed.graph.blocks[block.index()].insts.iter().any(|other| match &check.analysed.graph.insts[other.index()].op {
-            Op::Barrier(found) => match &found.group {
-                crate::graph::Group::Lanes { mask: named } => {
-                    found.name == barrier.name && named.map(|named| check.analysed.symbol(named)) == mask
-                }
+        check.analysed.graph.blocks[block.index()].insts.iter().any(|other| {
+            match &check.analysed.graph.insts[other.index()].op {
+                Op::Barrier(found) => match &found.group {
+                    crate::graph::Group::Lanes { mask: named } => {
+                        found.name == barrier.name && named.map(|named| check.analysed.symbol(named)) == mask
+                    }
+                    _ => false,
+                },
                 _ => false,
-            },
-            _ => false,
+            }
         })
     };
     splitting.iter().all(|each| {
@@ -373,8 +406,11 @@ pub fn ranges(mut numbers: Vec<u32>) -> Vec<(u32, u32)> {
 
 /// `0..15, 20`
 pub fn spell(ranges: &[(u32, u32)]) -> String {
-    let shown: Vec<String> =
-        ranges.iter().take(6).map(|(low, high)| if low == high { low.to_string() } else { format!("{low}..{high}") }).collect();
+    let shown: Vec<String> = ranges
+        .iter()
+        .take(6)
+        .map(|(low, high)| if low == high { low.to_string() } else { format!("{low}..{high}") })
+        .collect();
     let more = if ranges.len() > 6 { ", …" } else { "" };
     if shown.is_empty() { "none".to_string() } else { shown.join(", ") + more }
 }

@@ -129,7 +129,13 @@ impl Walk<'_, '_> {
             Op::Pure { operands, .. } => self.worst(operands.iter().copied()),
             Op::Unknown { from, unseen } => {
                 if let Some(name) = unseen {
-                    self.note(inst.at, format!("the body of `{name}` is not in view; its result is taken to differ as its arguments do"), Role::Step);
+                    self.note(
+                        inst.at,
+                        format!(
+                            "the body of `{name}` is not in view; its result is taken to differ as its arguments do"
+                        ),
+                        Role::Step,
+                    );
                 }
                 self.worst(from.iter().copied())
             }
@@ -140,8 +146,12 @@ impl Walk<'_, '_> {
             }
             Op::Barrier(barrier) => {
                 let text = match barrier.result {
-                    _ if !self.value_disagrees(value) => format!("the result of `{}` is the same for the whole group", barrier.name),
-                    Outcome::Peers | Outcome::PerThread | Outcome::Group => format!("the result of `{}` differs from thread to thread", barrier.name),
+                    _ if !self.value_disagrees(value) => {
+                        format!("the result of `{}` is the same for the whole group", barrier.name)
+                    }
+                    Outcome::Peers | Outcome::PerThread | Outcome::Group => {
+                        format!("the result of `{}` differs from thread to thread", barrier.name)
+                    }
                     _ => format!("the result of `{}` is the same within its group only", barrier.name),
                 };
                 self.note(inst.at, text, Role::Source);
@@ -172,7 +182,9 @@ impl Walk<'_, '_> {
         {
             return self.left_loop(header);
         }
-        if analysed.values.loads.contains_key(&symbol) || matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load") {
+        if analysed.values.loads.contains_key(&symbol)
+            || matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load")
+        {
             return self.load_shared(load, symbol, address);
         }
         if self.value_disagrees(address) {
@@ -221,7 +233,9 @@ impl Walk<'_, '_> {
                     {
                         continue;
                     }
-                    let name = variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
+                    let name = variable
+                        .map(|object| analysed.graph.objects[object.index()].name.clone())
+                        .filter(|name| !name.is_empty());
                     if let Some(name) = name {
                         let text = match self.all {
                             true => format!("`{name}` is set here"),
@@ -236,7 +250,12 @@ impl Walk<'_, '_> {
                         continue;
                     }
                     let Some(phi) = analysed.values.phis.get(&symbol) else { continue };
-                    let differing: Vec<Origin> = phi.incoming.iter().filter(|(_, slot)| slot.value != symbol && self.differs(slot.value)).map(|(_, slot)| slot.origin).collect();
+                    let differing: Vec<Origin> = phi
+                        .incoming
+                        .iter()
+                        .filter(|(_, slot)| slot.value != symbol && self.differs(slot.value))
+                        .map(|(_, slot)| slot.origin)
+                        .collect();
                     if !differing.is_empty() {
                         origins.extend(differing);
                         continue;
@@ -252,11 +271,13 @@ impl Walk<'_, '_> {
     fn chosen(&mut self, symbol: Symbol, variable: Option<ObjectId>) -> Option<Value> {
         let analysed = self.check.analysed;
         let phi = analysed.values.phis.get(&symbol)?;
-        let mut forks: Vec<BlockId> = phi.incoming.iter().flat_map(|(from, _)| analysed.flow.control.all(*from)).map(|each| each.fork).collect();
+        let mut forks: Vec<BlockId> =
+            phi.incoming.iter().flat_map(|(from, _)| analysed.flow.control.all(*from)).map(|each| each.fork).collect();
         forks.extend(phi.incoming.iter().map(|(from, _)| *from));
         let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
         let at = fork_at(self.check, fork)?;
-        let name = variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
+        let name =
+            variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
         let text = match name {
             Some(name) => format!("which value `{name}` gets is decided here, thread by thread"),
             None => "which value it gets is decided here, thread by thread".to_string(),
@@ -269,7 +290,8 @@ impl Walk<'_, '_> {
         let analysed = self.check.analysed;
         let each = analysed.flow.loops.iter().find(|each| each.header == header)?;
         let mut forks: Vec<BlockId> = each.exits.iter().map(|(from, _)| *from).collect();
-        let inside: Vec<BlockId> = forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();
+        let inside: Vec<BlockId> =
+            forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();
         forks.extend(inside);
         let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
         let at = fork_at(self.check, fork)?;

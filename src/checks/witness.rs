@@ -20,7 +20,8 @@ pub fn find(check: &Check, verdict: &Verdict) -> Option<Witness> {
     let wanted = *yes == lead.by;
     let symbols = &check.analysed.values.symbols;
     let shape = &check.analysed.shape;
-    let block = shape.block.unwrap_or(if shape.is_line() { [128.min(shape.most_threads()), 1, 1] } else { [16, 16, 1] });
+    let block =
+        shape.block.unwrap_or(if shape.is_line() { [128.min(shape.most_threads()), 1, 1] } else { [16, 16, 1] });
     let leaves = symbols.leaves(on);
     let mut unknown: Vec<Symbol> = Vec::new();
     let mut loops = false;
@@ -53,7 +54,11 @@ pub fn find(check: &Check, verdict: &Verdict) -> Option<Witness> {
                 && splits(&arrive, &missing, verdict.need)
             {
                 let mut text = vec![format!("a block of {}", spell_block(block))];
-                let names: Vec<String> = unknown.iter().filter_map(|leaf| name(check, *leaf)).map(|name| format!("{name} = {trial}")).collect();
+                let names: Vec<String> = unknown
+                    .iter()
+                    .filter_map(|leaf| name(check, *leaf))
+                    .map(|name| format!("{name} = {trial}"))
+                    .collect();
                 text.extend(names);
                 if loops {
                     text.push(format!("trip {}", trip + 1));
@@ -77,12 +82,20 @@ pub fn find(check: &Check, verdict: &Verdict) -> Option<Witness> {
 /// Some group has threads on both sides.
 fn splits(arrive: &[u32], missing: &[u32], need: Extent) -> bool {
     match need.threads() {
-        Some(run) if need < Extent::BLOCK => arrive.iter().any(|thread| missing.iter().any(|other| thread / run == other / run)),
+        Some(run) if need < Extent::BLOCK => {
+            arrive.iter().any(|thread| missing.iter().any(|other| thread / run == other / run))
+        }
         _ => !arrive.is_empty() && !missing.is_empty(),
     }
 }
 
-fn split(check: &Check, on: Symbol, wanted: bool, block: [u32; 3], given: &dyn Fn(Symbol) -> Option<i64>) -> Option<(Vec<u32>, Vec<u32>)> {
+fn split(
+    check: &Check,
+    on: Symbol,
+    wanted: bool,
+    block: [u32; 3],
+    given: &dyn Fn(Symbol) -> Option<i64>,
+) -> Option<(Vec<u32>, Vec<u32>)> {
     let [across, down, deep] = block;
     let (mut arrive, mut missing) = (Vec::new(), Vec::new());
     for rank in 0..across.saturating_mul(down).saturating_mul(deep).min(1024) {

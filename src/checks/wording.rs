@@ -20,7 +20,14 @@ pub fn group(barrier: &Barrier, need: Extent) -> String {
     }
 }
 
-pub fn message(check: &Check, barrier: Option<&Barrier>, name: &str, group: &str, is_call: bool, verdict: &Verdict) -> String {
+pub fn message(
+    check: &Check,
+    barrier: Option<&Barrier>,
+    name: &str,
+    group: &str,
+    is_call: bool,
+    verdict: &Verdict,
+) -> String {
     let subject = if is_call { format!("this call leads to `{name}`, which") } else { format!("`{name}`") };
     let warps_only = verdict.need == Extent::BLOCK
         && verdict.lead.is_some_and(|lead| check.analysed.fork(&check.facts, lead.fork).shown >= Extent::WARP);
@@ -29,7 +36,9 @@ pub fn message(check: &Check, barrier: Option<&Barrier>, name: &str, group: &str
         name if name == rules::DIVERGENT_LOOP.name => {
             format!("{subject} is in a loop that threads of the {group} leave at different trips")
         }
-        name if name == rules::DIVERGENT_EXIT.name => format!("{subject} is reached by a {group} from which some threads have left"),
+        name if name == rules::DIVERGENT_EXIT.name => {
+            format!("{subject} is reached by a {group} from which some threads have left")
+        }
         name if name == rules::RACY_BROADCAST.name => {
             format!("whether {subject} is reached depends on a value that another thread may be writing")
         }
@@ -50,7 +59,9 @@ pub fn branch(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) 
         return format!("threads of the {extent} leave the loop here at different trips");
     }
     let parting = match &check.analysed.graph.blocks[lead.fork.index()].end {
-        End::Branch { what: Fork::And, .. } => "threads for which the left side is false skip the right side".to_string(),
+        End::Branch { what: Fork::And, .. } => {
+            "threads for which the left side is false skip the right side".to_string()
+        }
         End::Branch { what: Fork::Or, .. } => "threads for which the left side is true skip the right side".to_string(),
         End::Switch { .. } => format!("threads of the {extent} go to different labels here"),
         _ => format!("threads of the {extent} part here"),

@@ -100,7 +100,11 @@ impl<'a> Repair<'a> {
             "new" => self.new_array(at),
             "__shared__" | "__constant__" | "__device__" | "__managed__" | "__global__" | "__host__" => {
                 // On a lambda it stands behind the captures.
-                let with = if matches!(self.before(at), "]" | ")") { "" } else { "register" };
+                let mut first = at;
+                while first > 0 && self.before(first).starts_with("__") {
+                    first -= 1;
+                }
+                let with = if matches!(self.before(first), "]" | ")") { "" } else { "register" };
                 self.overwrite(at, at, with);
             }
             "__attribute__" | "__attribute" | "__declspec" | "__align__" | "__launch_bounds__" | "__cluster_dims__"
@@ -160,6 +164,10 @@ impl<'a> Repair<'a> {
             match self.word(end) {
                 "::" | "template" => end += 1,
                 "<" => match self.closing_angle(end) {
+                    Angle::ClosedAt(close) => end = close + 1,
+                    _ => return,
+                },
+                "decltype" => match self.brackets.partner(end + 1) {
                     Some(close) => end = close + 1,
                     None => return,
                 },
@@ -269,32 +277,51 @@ impl<'a> Repair<'a> {
         false
     }
 
-    /// The `>` that closes the `<` at `open`, if it opens template arguments at all.
-    fn closing_angle(&self, open: usize) -> Option<usize> {
+    /// Where the `<` at `open` is closed, if it opens template arguments at all.
+    fn closing_angle(&self, open: usize) -> Angle {
         let mut depth = 0usize;
         let mut at = open;
-        while at < self.tokens.len() && at < open + FAR {
+        while at < self.tokens.len() {
+            if at >= open + FAR {
+                return Angle::TooFar;
+            }
             match self.word(at) {
                 "<" if at == open || self.is_name(at - 1) => depth += 1,
                 ">" => depth = depth.saturating_sub(1),
                 ">>" => depth = depth.saturating_sub(2),
                 ">>>" => depth = depth.saturating_sub(3),
-                "(" | "[" | "{" => at = self.brackets.partner(at)?,
-                ")" | "]" | "}" | ";" => return None,
+                "(" | "[" | "{" => match self.brackets.partner(at) {
+                    Some(close) => at = close,
+                    None => return Angle::TooFar,
+                },
+                ")" | "]" | "}" | ";" => return Angle::Never,
                 _ => {}
             }
             if depth == 0 {
-                return Some(at);
+                return Angle::ClosedAt(at);
             }
             at += 1;
         }
-        None
+        Angle::TooFar
     }
 
-    /// `i < n && j > (m)`: a comparison, if what stands round it are values.
+    /// `i < n` and `i < n && j > (m)` are comparisons: if nothing closes the bracket, or what stands round it are values.
+    /// `>` binds alike and opens nothing.
     fn angle(&mut self, open: usize) {
-        let Some(close) = self.closing_angle(open) else { return };
-        if !self.is(close, ">") || !matches!(self.word(close + 1), "(" | "::" | "{") || self.before(open - 1) == "." {
+        let close = match self.closing_angle(open) {
+            Angle::ClosedAt(close) if self.is(close, ">") => close,
+            Angle::Never => return self.overwrite(open, open, ">"),
+            _ => return,
+        };
+        if self.before(open - 1) == "template" {
+            return;
+        }
+        let behind = self.word(close + 1);
+        let opens = matches!(behind, "(" | "::" | "{");
+        let is_operand = self.tokens.get(close + 1).is_some_and(|token| {
+            matches!(token.kind, TokenKind::Identifier | TokenKind::Number | TokenKind::Character)
+        });
+        if !opens && !is_operand {
             return;
         }
         let values = self.values.get_or_init(|| values(self.text, self.tokens));
@@ -302,7 +329,7 @@ impl<'a> Repair<'a> {
         let joins = inside.clone().any(|at| matches!(self.word(at), "&&" | "||") && self.depth_from(open, at) == 0);
         let holds_value = inside.clone().any(|at| self.is_name(at) && values.contains(self.word(at)));
         let is_value = values.contains(self.word(open - 1));
-        if holds_value && (joins || is_value) {
+        if (joins && (holds_value || is_value)) || (opens && holds_value && is_value) {
             self.overwrite(open, open, ">");
         }
     }
@@ -317,6 +344,13 @@ impl<'a> Repair<'a> {
         }
         depth
     }
+}
+
+enum Angle {
+    ClosedAt(usize),
+    /// The statement or the brackets round it end first.
+    Never,
+    TooFar,
 }
 
 /// Names that somewhere stand where no type or template can: before `=`, `.`, `+`; behind a type in a declaration.

@@ -16,9 +16,12 @@ pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(Stri
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));
     }
-    let mut skipped: Vec<(String, String)> = found.skipped.into_iter().map(|each| (spell(&each.path), each.why)).collect();
+    let mut skipped: Vec<(String, String)> =
+        found.skipped.into_iter().map(|each| (spell(&each.path), each.why)).collect();
     if let Some((name, _)) = &request.stdin {
-        let same = |path: &PathBuf| std::fs::canonicalize(path).ok().is_some_and(|it| std::fs::canonicalize(name).ok() == Some(it));
+        let same = |path: &PathBuf| {
+            std::fs::canonicalize(path).ok().is_some_and(|it| std::fs::canonicalize(name).ok() == Some(it))
+        };
         paths.retain(|path| path != name && !same(path));
     }
     let read: Vec<(String, Content)> = paths.par_iter().map(|path| (spell(path), walk::read(path))).collect();

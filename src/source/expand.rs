@@ -3,6 +3,7 @@
 //! `unit` says what a macro means where, `replace` expands, `rewrite` turns CUDA into C++, `emit` writes text and map.
 
 mod emit;
+mod marks;
 pub mod replace;
 mod rewrite;
 pub mod unit;
@@ -11,6 +12,8 @@ use super::select::Selection;
 use crate::text::{Expanded, Range as FileRange};
 use replace::{Base, Machine};
 use std::ops::Range;
+
+pub use marks::Marks;
 pub use unit::Unit;
 
 /// An item's text, and what was taken out of it.

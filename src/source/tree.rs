@@ -146,7 +146,8 @@ impl Tree {
             return seen;
         }
         let includers = self.includers(from);
-        let seen_with = |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
+        let seen_with =
+            |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
         named.iter().copied().filter(seen_with).collect()
     }
 
@@ -178,6 +179,12 @@ impl Tree {
             ItemKind::Class(_) => items::class_text(source, &self.found(item), &self.hidden_in(id)),
             _ => items::plain_text(source, item.tokens.clone()),
         })
+    }
+
+    /// Whether a token of a file is compiled, in the usual configuration or in the one that takes dead branches.
+    pub fn is_alive(&self, file: FileId, token: u32) -> bool {
+        let parts = &self.parts[file.0 as usize];
+        parts.selection.contains(token) || parts.dead.as_ref().is_some_and(|dead| dead.contains(token))
     }
 
     pub(super) fn with_source<T>(&self, id: ItemId, use_source: impl FnOnce(&items::Source) -> T) -> T {
@@ -233,10 +240,15 @@ impl Tree {
 
     /// Gives methods and static members defined outside their class that class, and lists every class's members.
     fn link_methods(&mut self) {
-        let outside: Vec<ItemId> = self.ids().filter(|id| {
-            let item = self.item(*id);
-            item.class.is_none() && !item.qualifier.is_empty() && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
-        }).collect();
+        let outside: Vec<ItemId> = self
+            .ids()
+            .filter(|id| {
+                let item = self.item(*id);
+                item.class.is_none()
+                    && !item.qualifier.is_empty()
+                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
+            })
+            .collect();
         let classes: Vec<(ItemId, ItemId)> =
             outside.par_iter().filter_map(|id| Some((*id, self.class_of_qualifier(*id)?))).collect();
         for (id, class) in classes {
@@ -261,10 +273,10 @@ impl Tree {
         };
         let fitting: Vec<ItemId> = self.named(last).iter().copied().filter(fits).collect();
         // The primary template, unless only a specialisation declares such a member.
-        let is_primary = |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
-        let declares_it = |class: &&ItemId| {
-            self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class))
-        };
+        let is_primary =
+            |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
+        let declares_it =
+            |class: &&ItemId| self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class));
         let mut declaring = fitting.iter().filter(declares_it);
         let first = declaring.clone().find(is_primary).or_else(|| declaring.next());
         first.or_else(|| fitting.iter().find(is_primary)).or(fitting.first()).copied()
@@ -279,7 +291,9 @@ fn declares(declaration: &Item, definition: &Item) -> bool {
         _ => false,
     };
     let full = |item: &Item| item.scope.iter().chain(&item.qualifier).cloned().collect::<Vec<_>>();
-    is_declaration && (full(declaration) == full(definition) || declaration.class.is_some() && definition.class == declaration.class)
+    is_declaration
+        && (full(declaration) == full(definition)
+            || declaration.class.is_some() && definition.class == declaration.class)
 }
 
 fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
@@ -297,7 +311,8 @@ fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
 
 /// Adds the items that only the second selection shows.
 fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Selection, second: FileItems) {
-    let known: FxHashMap<(u32, Option<u32>), u32> = all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
+    let known: FxHashMap<(u32, Option<u32>), u32> =
+        all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
     let sites: Vec<Tokens> = second.made.iter().map(|made| made.site.clone()).collect();
     let made_base = made.len() as u32;
     made.extend(second.made);
@@ -321,7 +336,14 @@ fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Sele
     }
 }
 
-fn item(parts: &FileParts, file: &super::index::File, id: FileId, base: u32, found: Found, in_dead_branch: bool) -> Item {
+fn item(
+    parts: &FileParts,
+    file: &super::index::File,
+    id: FileId,
+    base: u32,
+    found: Found,
+    in_dead_branch: bool,
+) -> Item {
     let place = |tokens: Tokens| match found.made {
         Some(made) => {
             let made = &parts.made[made as usize];
@@ -368,7 +390,13 @@ pub fn describe(tree: &Tree, file: FileId, with_text: bool) -> String {
         let kind = match &item.kind {
             ItemKind::Function(parts) => format!(
                 "{}{:?} function ({}..{}{}){}",
-                if item.attributes.kernel { "kernel " } else if item.attributes.device { "device " } else { "" },
+                if item.attributes.kernel {
+                    "kernel "
+                } else if item.attributes.device {
+                    "device "
+                } else {
+                    ""
+                },
                 parts.role,
                 parts.count.min,
                 parts.count.max,

@@ -44,10 +44,12 @@ pub enum Content {
 
 /// The source files under `paths`, each once, sorted by path within each path given.
 ///
-/// A file given by hand is taken whatever its name. `wanted` is asked for every other file and for every folder.
+/// A file given by hand is taken whatever its name. `wanted` is asked for every other file and for every folder (then
+/// its second argument is true). With `no_ignore` also hidden files and what `.gitignore` names are walked.
 /// The error names the first path that does not exist.
 pub fn walk(
     paths: &[PathBuf],
+    no_ignore: bool,
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
 ) -> Result<Walk, String> {
     let mut found = Walk::default();
@@ -55,7 +57,7 @@ pub fn walk(
     for root in paths {
         let metadata = fs::metadata(root).map_err(|error| format!("{}: {}", root.display(), reason(&error)))?;
         if metadata.is_dir() {
-            walk_folder(root, wanted.clone(), &mut found, &mut seen);
+            walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen);
         } else {
             add(root.clone(), &metadata, &mut found.files, &mut seen);
         }
@@ -98,12 +100,14 @@ pub fn is_source_name(path: &Path) -> bool {
 
 fn walk_folder(
     root: &Path,
+    no_ignore: bool,
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
     found: &mut Walk,
     seen: &mut FxHashMap<FileKey, usize>,
 ) {
     let entries = WalkBuilder::new(root)
         .follow_links(true)
+        .standard_filters(!no_ignore)
         .require_git(false)
         .sort_by_file_name(OsStr::cmp)
         .filter_entry(move |entry| {

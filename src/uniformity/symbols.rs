@@ -6,9 +6,11 @@
 //!
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
+use super::extent::Extent;
 use crate::graph::{BlockId, InstId, ObjectId, Source};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
@@ -21,7 +23,10 @@ pub enum Node {
     Int(i64),
     Leaf(Leaf),
     /// Monomials with their factors, sorted, and a constant. Never empty, never one monomial alone with factor 1.
-    Sum { terms: Box<[(Symbol, i64)]>, constant: i64 },
+    Sum {
+        terms: Box<[(Symbol, i64)]>,
+        constant: i64,
+    },
     /// Two or more factors, sorted, none a sum or a number.
     Product(Box<[Symbol]>),
     Binary(Operator, Symbol, Symbol),
@@ -89,6 +94,8 @@ pub struct Symbols {
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// How far symbols agree that were worked out thread by thread; they depend on nothing else.
+    pub enumerated: RefCell<FxHashMap<Symbol, Option<Extent>>>,
 }
 
 /// `x + extent.x * y (+ extent.x * extent.y * z)` is the thread's rank in the block.
@@ -105,7 +112,14 @@ impl Symbols {
     pub const ONE: Symbol = Symbol(1);
 
     pub fn new(dimensions: Vec<u8>) -> Symbols {
-        let mut symbols = Symbols { nodes: Vec::new(), depth: Vec::new(), known: FxHashMap::default(), dimensions, rank: None };
+        let mut symbols = Symbols {
+            nodes: Vec::new(),
+            depth: Vec::new(),
+            known: FxHashMap::default(),
+            dimensions,
+            rank: None,
+            enumerated: RefCell::default(),
+        };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
         symbols
@@ -222,7 +236,9 @@ impl Symbols {
                 && by == row
             {
                 let plane = factor(pattern.plane);
-                kept.retain(|term| term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by)));
+                kept.retain(|term| {
+                    term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by))
+                });
                 kept.push((pattern.rank, by));
                 return self.sum(kept, constant);
             }
@@ -319,7 +335,9 @@ impl Symbols {
                 let mut whole_constant = 0;
                 for (term, factor) in terms {
                     let mut left = self.factors(term);
-                    let all = wanted.iter().all(|each| left.iter().position(|have| have == each).map(|at| left.remove(at)).is_some());
+                    let all = wanted
+                        .iter()
+                        .all(|each| left.iter().position(|have| have == each).map(|at| left.remove(at)).is_some());
                     if !all {
                         rest.push((term, factor));
                     } else if left.is_empty() {
@@ -698,7 +716,12 @@ impl Symbols {
     }
 
     /// The same expression with some symbols replaced.
-    pub fn replace(&mut self, symbol: Symbol, with: &FxHashMap<Symbol, Symbol>, done: &mut FxHashMap<Symbol, Symbol>) -> Symbol {
+    pub fn replace(
+        &mut self,
+        symbol: Symbol,
+        with: &FxHashMap<Symbol, Symbol>,
+        done: &mut FxHashMap<Symbol, Symbol>,
+    ) -> Symbol {
         if let Some(found) = with.get(&symbol).or_else(|| done.get(&symbol)) {
             return *found;
         }
@@ -742,7 +765,8 @@ impl Symbols {
                 self.not(inner)
             }
             Node::Select(on, yes, no) => {
-                let (on, yes, no) = (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
+                let (on, yes, no) =
+                    (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
                 self.select(on, yes, no)
             }
             Node::Convert(bits, inner) => {

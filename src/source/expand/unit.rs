@@ -4,6 +4,7 @@
 //! come by (each header once, where it is first included); a name is looked up by going through its own `#define`s
 //! and `#undef`s up to the moment of the question. An answer only ever depends on earlier moments.
 
+use super::marks::Marks;
 use super::replace::{self, Piece, Prepared};
 use crate::source::conditions::{self, Verdict};
 use crate::source::index::{Branch, Change, Condition, Files, MacroName};
@@ -33,6 +34,7 @@ pub struct Unit<'f> {
     /// A file that includes this one, for names that only it defines.
     outer: OnceCell<Option<Box<Unit<'f>>>>,
     in_view_only: bool,
+    pub(super) known_marks: RefCell<FxHashMap<Definition, Marks>>,
 }
 
 /// A place in the order of translation: later is greater.
@@ -72,6 +74,7 @@ impl<'f> Unit<'f> {
             depth: Cell::new(0),
             outer: OnceCell::new(),
             in_view_only: false,
+            known_marks: RefCell::default(),
         }
     }
 

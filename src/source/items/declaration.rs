@@ -114,25 +114,31 @@ impl Reader<'_, '_> {
                     let word = view.text(self.at);
                     if let Some(end) = self.attribute(word) {
                         self.at = end;
-                        if self.candidates.is_empty() && !has_type {
+                        if !self.typed() && !has_type {
                             result_start = end;
                             path.segments.clear();
                         }
                         continue;
+                    }
+                    let something_before = !path.segments.is_empty() || !self.candidates.is_empty();
+                    if starts_declaration(word) && something_before && !view.is(self.at - 1, b"::") && !self.typed() {
+                        // A macro invocation stood before it, or an attribute nobody knows.
+                        self.out.next = self.at;
+                        return;
                     }
                     match word {
                         b"operator" if !view.is(self.at + 1, b"::") => {
                             self.operator(std::mem::take(&mut path), has_type, result_start, start);
                             continue;
                         }
-                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum"
-                        | b"override" | b"final" | b"try" => {
-                            self.out.attributes.is_const |= word == b"const" && self.candidates.is_empty();
+                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union"
+                        | b"enum" | b"override" | b"final" | b"try" => {
+                            self.out.attributes.is_const |= word == b"const" && !self.typed();
                             self.at += 1;
                             continue;
                         }
                         b"decltype" | b"typeof" | b"__typeof__" => {
-                            has_type |= self.candidates.is_empty();
+                            has_type |= !self.typed();
                             self.at = self.behind_arguments(self.at + 1);
                             continue;
                         }
@@ -155,7 +161,7 @@ impl Reader<'_, '_> {
                         self.out.attributes.host |= use_of.host;
                         if (use_of.kernel || use_of.device || use_of.host) && !view.byte(self.at + 1, b'(') {
                             self.at += 1;
-                            if self.candidates.is_empty() && !has_type {
+                            if !self.typed() && !has_type {
                                 result_start = self.at;
                                 path.segments.clear();
                             }
@@ -164,7 +170,7 @@ impl Reader<'_, '_> {
                     }
                     let continues = self.at > start && view.is(self.at - 1, b"::") && !path.segments.is_empty();
                     if !continues {
-                        has_type |= !path.segments.is_empty() && self.candidates.is_empty();
+                        has_type |= !path.segments.is_empty() && !self.typed();
                         path.segments.clear();
                     }
                     path.segments.push(Segment { at: self.at, arguments: None });
@@ -172,15 +178,17 @@ impl Reader<'_, '_> {
                 }
                 TokenKind::Punctuator | TokenKind::LaunchOpen | TokenKind::LaunchClose => match view.text(self.at) {
                     b"::" => self.at += 1,
-                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => match view.behind_angle(self.at) {
-                        Some(end) => {
-                            if let Some(last) = path.segments.last_mut() {
-                                last.arguments = Some(self.at + 1..end - 1);
+                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => {
+                        match view.behind_angle(self.at) {
+                            Some(end) => {
+                                if let Some(last) = path.segments.last_mut() {
+                                    last.arguments = Some(self.at + 1..end - 1);
+                                }
+                                self.at = end;
                             }
-                            self.at = end;
+                            None => self.at += 1,
                         }
-                        None => self.at += 1,
-                    },
+                    }
                     b"~" => self.at += 1,
                     b"(" => {
                         let named = self.named_by(&path, start);
@@ -196,19 +204,20 @@ impl Reader<'_, '_> {
                             last.is_macro = true;
                             last.params = self.at;
                             self.at = view.behind(self.at);
-                        } else if self.candidates.is_empty() && (has_type || !path.segments.is_empty()) {
+                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty()
+                        {
                             return self.parenthesised_declarator();
                         } else {
                             self.at = view.behind(self.at).max(self.at + 1);
                         }
                     }
                     b"[" => {
-                        if self.candidates.is_empty() && !view.is(self.at + 1, b"[") && !path.segments.is_empty() && has_type {
+                        if !self.typed() && !view.is(self.at + 1, b"[") && !path.segments.is_empty() && has_type {
                             return self.variables(path);
                         }
                         let attribute = view.is(self.at + 1, b"[");
                         self.at = view.behind(self.at).max(self.at + 1);
-                        if attribute && self.candidates.is_empty() && !has_type && path.segments.is_empty() {
+                        if attribute && !self.typed() && !has_type && path.segments.is_empty() {
                             result_start = self.at;
                         }
                     }
@@ -219,16 +228,16 @@ impl Reader<'_, '_> {
                     }
                     b";" => return self.semicolon(path, has_type),
                     b"=" => return self.equals(path, has_type),
-                    b"," if self.candidates.is_empty() => return self.variables(path),
+                    b"," if !self.typed() => return self.variables(path),
                     b":" => {
-                        if self.candidates.is_empty() {
+                        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
                             return self.variables(path);
                         }
                         return self.initialisers();
                     }
                     b"->" if !self.candidates.is_empty() => return self.trailing_result(),
                     b"*" | b"&" | b"&&" | b"..." => {
-                        has_type |= !path.segments.is_empty() && self.candidates.is_empty();
+                        has_type |= !path.segments.is_empty() && !self.typed();
                         path.segments.clear();
                         self.at += 1;
                     }
@@ -238,6 +247,16 @@ impl Reader<'_, '_> {
             }
         }
         self.out.next = view.len();
+    }
+
+    /// Whether parentheses after a name were met that some type stands before: those of a function.
+    fn typed(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.had_type)
+    }
+
+    /// `MACRO(x) int y`: the parentheses met so far were a macro's.
+    fn declares_variable(&self, path: &Path, has_type: bool) -> bool {
+        has_type && !path.segments.is_empty() && !self.typed()
     }
 
     /// Takes up an attribute word with its arguments; where it ends.
@@ -283,7 +302,10 @@ impl Reader<'_, '_> {
         let name = String::from_utf8_lossy(view.text(last));
         let role = match destructor {
             true => Role::Destructor,
-            false if path.segments.len() > 1 && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) => {
+            false
+                if path.segments.len() > 1
+                    && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) =>
+            {
                 Role::Constructor
             }
             false => Role::Plain,
@@ -364,7 +386,11 @@ impl Reader<'_, '_> {
 
     fn next_parenthesis(&self, from: usize) -> usize {
         let mut at = from;
-        while at < self.view.len() && !self.view.byte(at, b'(') && !self.view.byte(at, b';') && !self.view.byte(at, b'{') {
+        while at < self.view.len()
+            && !self.view.byte(at, b'(')
+            && !self.view.byte(at, b';')
+            && !self.view.byte(at, b'{')
+        {
             at = if self.view.is(at, b"<") { self.view.step(at) } else { at + 1 };
         }
         at
@@ -441,14 +467,17 @@ impl Reader<'_, '_> {
     fn parenthesised_declarator(&mut self) {
         let view = self.view;
         let inside = view.inside(self.at);
-        let name = inside.clone().take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'(')).filter(|at| view.identifier(*at).is_some());
+        let name = inside
+            .clone()
+            .take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'('))
+            .filter(|at| view.identifier(*at).is_some());
         let name = name.last();
         self.at = view.behind(self.at).max(self.at + 1);
         self.finish_variables(name.into_iter().collect());
     }
 
     fn brace(&mut self, path: Path, has_type: bool) {
-        if !self.candidates.is_empty() {
+        if !self.candidates.is_empty() && !self.declares_variable(&path, has_type) {
             return self.function(None, None);
         }
         if has_type && !path.segments.is_empty() {
@@ -459,7 +488,7 @@ impl Reader<'_, '_> {
     }
 
     fn semicolon(&mut self, path: Path, has_type: bool) {
-        if self.candidates.is_empty() {
+        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
             if has_type {
                 return self.variables(path);
             }
@@ -493,6 +522,9 @@ impl Reader<'_, '_> {
             }
             self.out.next = self.behind_statement(self.at);
             return;
+        }
+        if self.declares_variable(&path, has_type) {
+            return self.variables(path);
         }
         let kind = self.view.text(self.at + 1);
         if matches!(kind, b"default" | b"delete" | b"0") {
@@ -625,7 +657,9 @@ impl Reader<'_, '_> {
                     while matches!(view.text(name), b"*" | b"&" | b"const") {
                         name += 1;
                     }
-                    if view.identifier(name).is_some() && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(") {
+                    if view.identifier(name).is_some()
+                        && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(")
+                    {
                         names.push(name);
                     }
                     at += 1;
@@ -649,6 +683,24 @@ impl Reader<'_, '_> {
         }
         at
     }
+}
+
+/// Words that nothing but a new declaration begins with.
+fn starts_declaration(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"namespace"
+            | b"template"
+            | b"using"
+            | b"typedef"
+            | b"class"
+            | b"struct"
+            | b"union"
+            | b"enum"
+            | b"public"
+            | b"private"
+            | b"protected"
+    )
 }
 
 fn count_params(view: &View, params: Range<usize>) -> ParamCount {
