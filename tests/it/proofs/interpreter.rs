@@ -327,7 +327,11 @@ impl Machine<'_> {
             Space::Block => &self.shared[block],
             Space::Grid => &self.global,
         };
-        cells.load(&mut self.paths, path, self.inputs)
+        match cells.load(&mut self.paths, path, self.inputs) {
+            Ok(value) => value,
+            // The part of an argument passed by value.
+            Err(part) => self.global.load(&mut self.paths, part, self.inputs).unwrap_or(V::Int(0)),
+        }
     }
 
     fn store(&mut self, index: usize, path: PathId, value: V) {

@@ -162,11 +162,27 @@ pub fn input(hash: u64) -> i64 {
 pub struct Cells(FxHashMap<PathId, V>);
 
 impl Cells {
-    pub fn load(&self, paths: &mut Paths, path: PathId, inputs: u64) -> V {
-        match self.0.get(&path) {
-            Some(value) => *value,
-            None => paths.initial(path, inputs),
+    /// `Err`: nobody wrote it, but it is part of a whole that was copied from the place given.
+    pub fn load(&self, paths: &mut Paths, path: PathId, inputs: u64) -> Result<V, PathId> {
+        if let Some(value) = self.0.get(&path) {
+            return Ok(*value);
         }
+        let mut steps = Vec::new();
+        let mut at = path;
+        while let Some(parent) = paths.nodes[at.0 as usize].parent {
+            steps.push(paths.nodes[at.0 as usize].step.clone());
+            at = parent;
+            if let Some(V::Input { to, .. }) = self.0.get(&at)
+                && !steps.contains(&Step::Behind)
+            {
+                let mut other = *to;
+                for step in steps.into_iter().rev() {
+                    other = paths.get(Some(other), step, Space::Grid, 1);
+                }
+                return Err(other);
+            }
+        }
+        Ok(paths.initial(path, inputs))
     }
 
     pub fn store(&mut self, path: PathId, value: V) {
