@@ -3,6 +3,7 @@
 //!     expand show FILE [ROOT..]                  the file as the parser would see it, its macros resolved within ROOTs
 //!     expand differential OUT COUNT ROOT..       input for scripts/expand_vs_gcc.py
 //!     expand measure ROOT..                      times of each step over whole trees
+//!     expand parse ROOT..                        how many function bodies that hold kernels or barriers parse without error
 
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -23,7 +24,8 @@ fn main() {
             differential(Path::new(out), count.parse().unwrap_or(1000), roots)
         }
         ["measure", ref roots @ ..] => measure(roots),
-        _ => eprintln!("expand show FILE [ROOT..] | differential OUT COUNT ROOT.. | measure ROOT.."),
+        ["parse", ref roots @ ..] => parse(roots),
+        _ => eprintln!("expand show FILE [ROOT..] | differential OUT COUNT ROOT.. | measure ROOT.. | parse ROOT.."),
     }
 }
 
@@ -184,5 +186,92 @@ fn measure(roots: &[&str]) {
             slowest.0,
             files.get(slowest.1).path
         );
+    }
+}
+
+fn parse(roots: &[&str]) {
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(&tree_sitter_cpp::LANGUAGE.into()).expect("the grammar");
+    for root in roots {
+        let files = Files::new(read(&[root]), &Options::default());
+        let (mut functions, mut clean, mut time, mut expand_time, mut bytes) = (0, 0, 0.0, 0.0, 0);
+        for id in files.ids().filter(|id| !files.get(*id).marked.is_empty()) {
+            let file = files.get(id);
+            let unit = Unit::new(&files, id);
+            let selection = select::select(&unit);
+            for body in bodies(file, &selection) {
+                if !file.marked.iter().any(|token| (body.0..body.2).contains(token)) {
+                    continue;
+                }
+                let start = Instant::now();
+                let expansion = expand::expand(&unit, &selection, body.1..body.2);
+                expand_time += start.elapsed().as_secs_f64();
+                let text = format!("void f() {}", expansion.expanded.text);
+                bytes += text.len();
+                let start = Instant::now();
+                let tree = parser.parse(&text, None).expect("a tree");
+                time += start.elapsed().as_secs_f64();
+                functions += 1;
+                clean += usize::from(!tree.root_node().has_error());
+                if tree.root_node().has_error() {
+                    println!("{}: {}", file.path, first_error(&tree, &text));
+                }
+            }
+        }
+        println!(
+            "{root}: {clean} of {functions} bodies clean; {:.2} MB; expand {expand_time:.3} s, parse {time:.3} s",
+            bytes as f64 / 1e6
+        );
+    }
+}
+
+/// Start of the head, of the body and end of each function, by brackets alone.
+fn bodies(file: &File, selection: &select::Selection) -> Vec<(u32, u32, u32)> {
+    let mut found = Vec::new();
+    let mut head = None;
+    let (mut depth, mut body, mut is_function) = (0, None, false);
+    for at in selection.tokens() {
+        let token = file.tokens[at as usize];
+        if body.is_some() {
+            depth += i32::from(token.is_byte(b'{')) - i32::from(token.is_byte(b'}'));
+            if depth == 0 {
+                found.push((head.unwrap_or(at), body.take().unwrap_or(at), at + 1));
+                head = None;
+                is_function = false;
+            }
+        } else if token.is_byte(b'{') && is_function {
+            body = Some(at);
+            depth = 1;
+        } else if token.is_byte(b'{') || token.is_byte(b'}') || token.is_byte(b';') {
+            head = None;
+            is_function = false;
+        } else {
+            head.get_or_insert(at);
+            is_function |= token.is_byte(b'(');
+            if matches!(file.text(at), b"namespace" | b"=") {
+                is_function = false;
+            }
+        }
+    }
+    found
+}
+
+fn first_error(tree: &tree_sitter::Tree, text: &str) -> String {
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() || node.is_missing() {
+            let from = text.floor_char_boundary(node.start_byte().saturating_sub(60));
+            let to = text.floor_char_boundary((node.end_byte() + 20).min(node.start_byte() + 100).min(text.len()));
+            return format!("{} @ {:?}", node.kind(), &text[from..to]);
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return "?".into();
+            }
+        }
     }
 }

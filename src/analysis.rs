@@ -6,13 +6,12 @@
 use crate::checks::{self, Policy, why::Explanation};
 use crate::finding::{Finding, Note, Role, Severity};
 use crate::graph::{At, Graph, ItemId, Op};
-use crate::inline::{self, Instance, program::Program};
-use crate::link::Link;
+use crate::inline::{self, Instance, Program};
 use crate::lower;
 use crate::rules;
 use crate::source::launch::{self, Launch};
 use crate::source::tree::Tree;
-use crate::text::Range;
+use crate::text::{Home, Range};
 use crate::uniformity::{self, shape::Shape};
 use crate::words::Words;
 use rustc_hash::FxHashSet;
@@ -21,12 +20,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Everything a root is analysed with.
 pub struct Session<'a> {
     pub tree: &'a Tree,
-    pub link: &'a Link<'a>,
     pub program: &'a Program<'a>,
     pub words: &'a Words,
     pub policy: Policy,
     /// Block shapes the user knows, by kernel name.
-    pub known_blocks: &'a dyn Fn(&str) -> Option<[u32; 3]>,
+    pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
 }
 
 /// What one root gave.
@@ -69,7 +67,7 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
         for (shape, launch) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse(&inlined.graph, shape);
-            let home = |at: At| session.link.home(at);
+            let home = |at: At| home(session, at);
             barriers.extend(analysed.barriers().map(|inst| home(inlined.graph.insts[inst.index()].at).range));
             if analysed.unsettled() {
                 answer.findings.push(incomplete(
@@ -167,7 +165,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             let template_args = if text.is_empty() {
                 Vec::new()
             } else {
-                session.link.with_parser(|parser| lower::template_args(parser, &text))
+                lower::template_args(&mut lower::Parser::new(), &text)
             };
             Context { instance: Instance { template_args }, shapes }
         })
@@ -196,7 +194,7 @@ fn report_incomplete(session: &Session, item: ItemId, graph: &Graph, findings: &
     let holds_barrier = graph.insts.iter().any(|inst| matches!(inst.op, Op::Barrier(_)));
     let mut seen = FxHashSet::default();
     for (at, why) in &graph.incomplete {
-        let range = session.link.home(*at).range;
+        let range = home(session, *at).range;
         if (holds_barrier || session.tree.item(item).is_kernel()) && seen.insert(range) {
             findings.push(incomplete(session, item, range, why));
         }
@@ -221,6 +219,14 @@ fn incomplete(session: &Session, item: ItemId, at: Range, why: &str) -> Finding 
     }
 }
 
+/// Where a place in an item's expanded text stands.
+fn home(session: &Session, at: At) -> Home {
+    match session.program.expanded(at.item) {
+        Some(text) => text.home(at.span),
+        None => Home { range: name_range(session, at.item), spelled: None },
+    }
+}
+
 pub fn name_range(session: &Session, item: ItemId) -> Range {
     session.tree.item(item).name_range
 }
@@ -235,7 +241,7 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
         for (shape, _) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse(&inlined.graph, shape);
-            let home = |at: At| session.link.home(at);
+            let home = |at: At| home(session, at);
             let check = checks::Check::new(&analysed, session.policy, &home);
             for inst in analysed.barriers() {
                 let own = &inlined.graph.insts[inst.index()];

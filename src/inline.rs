@@ -14,6 +14,7 @@ mod dump;
 mod expressions;
 mod facts;
 mod groups;
+mod link;
 mod names;
 pub mod program;
 mod ptx;

@@ -7,16 +7,16 @@ mod read;
 
 use crate::analysis::{self, Answer};
 use crate::baseline::{self, Baseline, Marked};
-use crate::checks::Policy;
+use crate::checks::{Policy, why::Explanation};
 use crate::finding::{Finding, Role, Summary};
 use crate::graph::ItemId;
-use crate::link::Link;
+use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Roots};
 use crate::source::tree::Tree;
 use crate::suppress;
-use crate::text::{FileId, Range, Source};
+use crate::text::{FileId, LineIndex, Range, Source};
 use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -77,34 +77,91 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
 
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+    with_program(settings, request, |session, roots, skipped| {
+        let answers = for_each_root(roots, progress, |item| analysis::root(session, item));
+        outcome(session.tree, roots, answers, skipped)
+    })
+}
+
+/// Why each barrier on a line is safe or not.
+#[derive(Debug, Default)]
+pub struct Explained {
+    pub explanations: Vec<Explanation>,
+    /// By `FileId`.
+    pub sources: Vec<Source>,
+    /// The file is among those read.
+    pub found: bool,
+}
+
+/// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
+pub fn why(
+    settings: &Settings,
+    request: &Request,
+    progress: &Progress,
+    path: &Path,
+    line: u32,
+) -> Result<Explained, Error> {
+    let wanted_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    with_program(settings, request, |session, roots, _| {
+        let files = &session.tree.files;
+        let is_it = |id: &FileId| {
+            let path = Path::new(&files.get(*id).path);
+            std::fs::canonicalize(path).map_or(path == wanted_path, |path| path == wanted_path)
+        };
+        let Some(file) = files.ids().find(is_it) else { return Explained::default() };
+        let lines = LineIndex::new(&files.get(file).bytes);
+        let wanted = |range: Range| {
+            let last = range.end.saturating_sub(1).max(range.start);
+            range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
+        };
+        let found = for_each_root(roots, progress, |item| analysis::why(session, item, &wanted));
+        let mut explanations: Vec<Explanation> = Vec::new();
+        for explanation in found.into_iter().flatten() {
+            if !explanations.contains(&explanation) {
+                explanations.push(explanation);
+            }
+        }
+        let source = |id: FileId| Source { path: files.get(id).path.clone(), bytes: files.get(id).bytes.to_vec() };
+        Explained { explanations, sources: files.ids().map(source).collect(), found: true }
+    })
+}
+
+/// Reads what is asked for, and hands it over in the form that the analysis takes.
+fn with_program<T: Send>(
+    settings: &Settings,
+    request: &Request,
+    work: impl FnOnce(&analysis::Session, &Roots, Vec<(String, String)>) -> T + Send,
+) -> Result<T, Error> {
     on_big_stacks(settings.jobs, || {
         let (files, skipped) = read::files(settings, request)?;
         let words = Words::with(&settings.words);
         let tree = Tree::new(files);
         let roots = closure::roots(&tree, &words);
-        let link = Link::new(&tree);
-        let program = link.program();
+        let program = Program::of(&tree);
         let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
         let session = analysis::Session {
             tree: &tree,
-            link: &link,
             program: &program,
             words: &words,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
             known_blocks: &known_blocks,
         };
-        let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
-        progress.total.store(items.len(), Ordering::Relaxed);
-        let answers: Vec<Answer> = items
-            .par_iter()
-            .map(|item| {
-                let answer = analysis::root(&session, *item);
-                progress.done.fetch_add(1, Ordering::Relaxed);
-                answer
-            })
-            .collect();
-        Ok(outcome(&tree, &roots, answers, skipped))
+        Ok(work(&session, &roots, skipped))
     })
+}
+
+/// In parallel, the results in order.
+fn for_each_root<T: Send>(roots: &Roots, progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
+    let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
+    progress.total.store(items.len(), Ordering::Relaxed);
+    items
+        .par_iter()
+        .map(|item| {
+            let answer = work(*item);
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            answer
+        })
+        .collect()
 }
 
 /// Runs `work` on threads whose stacks are deep enough for the nesting that lowering lets through.

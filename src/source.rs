@@ -9,3 +9,5 @@ pub mod lexer;
 pub mod select;
 pub mod tree;
 pub mod walk;
+pub mod closure;
+pub mod launch;

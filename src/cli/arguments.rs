@@ -34,6 +34,8 @@ pub struct Arguments {
 pub enum Verb {
     /// Reads CUDA source and reports what is wrong (what happens without a verb)
     Check(Check),
+    /// Tells why the barriers on a line are safe, or what makes them diverge
+    Why(Why),
     /// Prints the page of a rule
     Explain {
         #[arg(value_parser = rule_parser())]
@@ -96,7 +98,7 @@ pub struct Check {
 }
 
 /// What is read, and how.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Input {
     /// Files and folders; `-` is standard input [default: .]
     #[arg(value_name = "PATH")]
@@ -178,6 +180,17 @@ pub struct Baseline {
     pub output: Option<PathBuf>,
 }
 
+#[derive(Args, Debug)]
+pub struct Why {
+    /// The barrier, or a call that leads to one
+    #[arg(value_name = "FILE:LINE", value_parser = place_parser)]
+    pub place: (PathBuf, u32),
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub color: ColorArguments,
+}
+
 #[derive(Subcommand, Debug)]
 pub enum Config {
     /// Prints the settings in force, and where they come from
@@ -211,6 +224,22 @@ pub fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>
 fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
+}
+
+fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
+    // What a report prints has a column, too.
+    let mut parts: Vec<&str> = text.rsplitn(3, ':').collect();
+    parts.reverse();
+    let (file, line) = match parts.as_slice() {
+        [file, line, column] if column.parse::<u32>().is_ok() && line.parse::<u32>().is_ok() => (file.to_string(), *line),
+        [file, more, line] => (format!("{file}:{more}"), *line),
+        [file, line] => (file.to_string(), *line),
+        _ => return Err("write FILE:LINE, as in src/reduce.cu:42".to_string()),
+    };
+    match line.parse() {
+        Ok(line) if line > 0 => Ok((PathBuf::from(file), line)),
+        _ => Err(format!("`{line}` is no number of a line")),
+    }
 }
 
 fn output_parser(text: &str) -> Result<(Format, PathBuf), String> {

@@ -144,7 +144,7 @@ fn near(path: impl AsRef<Path>) -> PathBuf {
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 7] = ["check", "explain", "rules", "baseline", "config", "completions", "man"];
+    const VERBS: [&str; 8] = ["check", "why", "explain", "rules", "baseline", "config", "completions", "man"];
     let name = path.to_string_lossy();
     let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
     let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();

@@ -554,7 +554,7 @@ impl Builder<'_> {
         }
         let scope = self.scope;
         self.leave_scope(outer);
-        self.closures.push(Closure { lambda: lambda.clone(), scope, item: self.item, frame: self.frame });
+        self.closures.push(Closure { lambda: lambda.clone(), scope, item: self.item });
         Ev::typed(Ty::Closure(self.closures.len() as u32 - 1))
     }
 

@@ -63,6 +63,8 @@ pub struct Builder<'p> {
     pub constant_floor: Option<ScopeId>,
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
+    pub lookups: usize,
+    pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
     /// Bodies of lambdas, shared by their calls.
@@ -75,7 +77,6 @@ pub struct Closure {
     pub lambda: Arc<Lambda>,
     pub scope: ScopeId,
     pub item: ItemId,
-    pub frame: FrameId,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -171,6 +172,8 @@ impl<'p> Builder<'p> {
             constant_floor: None,
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
+            lookups: 0,
+            class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             lambda_functions: FxHashMap::default(),
         };

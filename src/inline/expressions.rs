@@ -307,7 +307,11 @@ impl Builder<'_> {
         if matches!(op, BinaryOp::And | BinaryOp::Or) {
             return self.eval_short_circuit(op, a, b, span);
         }
-        let left = self.eval(a);
+        let mut left = self.eval(a);
+        if left.is_place() && !left.ty.is_aggregate() {
+            // Read before the right side may write it.
+            left = Ev::value(self.rvalue(&left, a.span), left.ty);
+        }
         let right = self.eval(b);
         self.combine(op, &left, &right, span, (a.span, b.span))
     }

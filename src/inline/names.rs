@@ -35,6 +35,8 @@ enum Qualifier {
 }
 
 const BASES: usize = 16;
+/// Names may lead to names (aliases, bases, arguments) so deep.
+const LOOKUPS: usize = 100;
 
 impl Builder<'_> {
     /// The scope at namespace level round an item; within its class for a member.
@@ -49,23 +51,21 @@ impl Builder<'_> {
 
     pub fn find(&mut self, path: &Path) -> Found {
         let Some(last) = path.segments.last() else { return Found::None };
-        match self.qualifier(path) {
+        if self.lookups >= LOOKUPS {
+            return Found::None;
+        }
+        self.lookups += 1;
+        let found = match self.qualifier(path) {
             Qualifier::None => self.find_unqualified(last, path.global),
             Qualifier::Namespace(names) => self.find_item(last, Some(&names)),
             Qualifier::Type(ty) => self.find_in_type(&ty, last),
-        }
+        };
+        self.lookups -= 1;
+        found
     }
 
     pub fn find_name(&mut self, name: &str) -> Found {
         self.find_unqualified(&Segment { name: Name::from(name), args: None }, false)
-    }
-
-    /// Whether the path names namespaces only before its last component, and which; for `cg::sync`.
-    pub fn namespace_of(&mut self, path: &Path) -> Option<Vec<Name>> {
-        match self.qualifier(path) {
-            Qualifier::Namespace(names) => Some(names),
-            _ => None,
-        }
     }
 
     fn find_unqualified(&mut self, segment: &Segment, global: bool) -> Found {
@@ -277,6 +277,11 @@ impl Builder<'_> {
     }
 
     pub fn bases_of(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
+        if let Some(known) = self.class_bases.get(class) {
+            return known.clone();
+        }
+        // A base's name is looked up without the bases.
+        self.class_bases.insert(class.clone(), Vec::new());
         let scope = self.class_scope(class);
         let tree = class.class.clone();
         let mut bases = Vec::new();
@@ -288,6 +293,7 @@ impl Builder<'_> {
                 bases.push(base);
             }
         }
+        self.class_bases.insert(class.clone(), bases.clone());
         bases
     }
 
@@ -610,6 +616,16 @@ impl Builder<'_> {
             }
         }
         let Some(last) = path.segments.last() else { return Ty::Unknown };
+        if self.lookups >= LOOKUPS {
+            return Ty::Unknown;
+        }
+        self.lookups += 1;
+        let ty = self.resolve_segments(path, last);
+        self.lookups -= 1;
+        ty
+    }
+
+    fn resolve_segments(&mut self, path: &Path, last: &Segment) -> Ty {
         let found = match self.qualifier(path) {
             Qualifier::None => {
                 if let Found::Type(ty) | Found::Binding(Binding::Type(ty)) = self.find_local_type(last, path.global) {

@@ -6,7 +6,7 @@
 use super::facts::Facts;
 use crate::graph::ItemId;
 use crate::program::{Class, Declaration, Expr, Function, Name, TemplateParam, Type};
-use crate::text::FileId;
+use crate::text::{Expanded, FileId};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -92,7 +92,7 @@ pub trait Origin: Send + Sync {
     /// Items of a name in view from a file by other means, asked where none is seen.
     fn otherwise(&self, from: FileId, name: &str) -> Vec<ItemId>;
     /// The item's expanded text, if there is one.
-    fn text(&self, item: ItemId) -> Option<&str>;
+    fn text(&self, item: ItemId) -> Option<&Expanded>;
 }
 
 pub struct Program<'a> {
@@ -183,6 +183,11 @@ impl<'a> Program<'a> {
     }
 
     pub fn text(&self, id: ItemId) -> Option<&str> {
+        self.origin.text(id).map(|expanded| expanded.text.as_str())
+    }
+
+    /// The item's text with the places its bytes came from.
+    pub fn expanded(&self, id: ItemId) -> Option<&Expanded> {
         self.origin.text(id)
     }
 

@@ -2,7 +2,6 @@
 
 use super::builder::Builder;
 use super::facts::{self, Holds};
-use super::names::Found;
 use super::scope::Binding;
 use super::types::{COMPONENTS, ClassTy, Pointee, Ty};
 use super::visit::{Node, visit};
@@ -284,11 +283,6 @@ impl Builder<'_> {
                 holds.join(reach);
             }
         }
-    }
-
-    /// Whether a name means something that the user wrote, so that the vocabulary does not apply.
-    pub fn is_users(&mut self, found: &Found) -> bool {
-        matches!(found, Found::Functions(_) | Found::Binding(_) | Found::Value(_))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::types::{Bound, GroupTy, INT, Ty, UNSIGNED, scalar, vector};
+use super::types::{GroupTy, INT, Ty, UNSIGNED, scalar, vector};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
@@ -43,6 +43,11 @@ impl Builder<'_> {
                 self.eval(arg);
             }
             return Ev::nothing();
+        }
+        if args.is_empty() && last.args.is_some() && !self.is_word(&name) {
+            // `cg::plus<int>()`: an object of a class not in view.
+            let ty = self.named(last);
+            return self.construct_value(&ty, args, span);
         }
         let list = self.eval_args(args);
         let rows = self.words.barrier(&name).to_vec();
@@ -296,7 +301,7 @@ impl Builder<'_> {
         let operands = values
             .iter()
             .enumerate()
-            .filter(|(index, _)| !special.contains(&Some(*index)))
+            .filter(|(index, _)| !special.contains(&Some(*index)) && !list[*index].ty().is_static())
             .map(|(_, value)| *value)
             .collect();
         let barrier = Barrier {
@@ -313,13 +318,17 @@ impl Builder<'_> {
         let value = self.emit(Op::Barrier(Box::new(barrier)), span);
         // What a collective hands out through pointers: a predicate, a copy.
         for arg in list {
-            if let Some(ev) = &arg.ev
-                && matches!(ev.what, What::Value(address) if matches!(self.op(address), Op::Address(_) | Op::Element { .. }))
-                && matches!(ev.ty.value(), Ty::Pointer(pointee) if !pointee.is_const)
-            {
-                let address = self.rvalue(&ev.clone(), arg.span);
-                self.emit(Op::Clobber { address, from: vec![value] }, span);
-            }
+            let Some(ev) = &arg.ev else { continue };
+            let address = match (&ev.what, ev.ty.value()) {
+                (What::Place(address), Ty::Array(..)) => *address,
+                (What::Value(address), Ty::Pointer(pointee))
+                    if !pointee.is_const && matches!(self.op(*address), Op::Address(_) | Op::Element { .. }) =>
+                {
+                    *address
+                }
+                _ => continue,
+            };
+            self.emit(Op::Clobber { address, from: vec![value] }, span);
         }
         match result {
             Outcome::Nothing => Ev::value(value, Ty::Unknown),

@@ -1,5 +1,26 @@
 //! The tokens of one item into the text that the C++ parser sees: macros replaced, CUDA's own syntax rewritten.
 //!
+//! What the text has in place of what stands in the file (each form parses in every position in which the original may stand):
+//!
+//! | in the file | in the text |
+//! |---|---|
+//! | `__shared__`, `__constant__`, `__managed__`; `__device__` before a variable | `__declspec(__shared__)`, ... (no other `__declspec` is left); dropped in casts and parameters |
+//! | `k<T><<<g, b, s>>>(x)`, also `<< <` and `>> >` | `k<T>("<<<", g, b, s)(x)`: a call whose callee is a call with the string `"<<<"` as its first argument |
+//! | `__global__`, `__host__`, `__device__`, `__forceinline__`, `__launch_bounds__(..)`, `__attribute__((..))`, `[[..]]`, `_Pragma(..)`, ... | nothing; see [`Expansion::dropped`] |
+//! | `T *__restrict__ p` | as it is; dropped after `&` and before `...` |
+//! | `typename T::X{}`, `typename T::X(a)` | `T::X{}`, `T::X(a)`; declarations keep `typename` |
+//! | `a.template f<T>()` | `a.f<T>()` |
+//! | `a.operator()(x)`, `operator()(x)` | `a.operator__(x)`, `operator__(x)`; `operator_index_` for `[]`, `operator_` for others; declarations keep theirs |
+//! | `p->*m`, `p->*[..]{..}` | `p.*m`, `p << [..]{..}` |
+//! | `decltype(e){..}`, `decltype(e)(..)` | `decltype_{..}`, `decltype_(..)` |
+//! | `typeof(e)` | `decltype(e)` |
+//! | `unsigned(x)`, `long(x)`, `short(x)`, `signed(x)` | `uint32_t(x)`, `int64_t(x)`, `int16_t(x)`, `int32_t(x)` |
+//! | `T<n>{x} += e` | `T<n>(x) += e` |
+//! | `(T x = {})` in parameters | `(T x = braced_{})` |
+//! | `enum : int {..}` | `enum unnamed_ : int {..}` |
+//! | `new const T *[n]` | `new T[n]` |
+//! | `case 1 ... 3:` | `case 1 + case_range_ + 3:` |
+//!
 //! `unit` says what a macro means where, `replace` expands, `rewrite` turns CUDA into C++, `emit` writes text and map.
 
 mod emit;

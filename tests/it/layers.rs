@@ -4,25 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the road. Each may read those before it.
-const ROAD: [&str; 18] = [
-    "text",
-    "words",
-    "finding",
-    "program",
-    "graph",
-    "source",
-    "lower",
-    "inline",
-    "flow",
-    "uniformity",
-    "rules",
-    "suppress",
-    "baseline",
-    "settings",
-    "session",
-    "report",
-    "cli",
-    "main",
+const ROAD: [&str; 21] = [
+    "text", "words", "finding", "program", "graph", "source", "lower", "inline", "link", "flow", "uniformity", "rules",
+    "checks", "analysis", "suppress", "baseline", "settings", "session", "report", "cli", "main",
 ];
 
 /// Where each of these dependencies may be named.

@@ -20,6 +20,10 @@ impl<'a> Snippet<'a> {
         Snippet { path, lines: LineIndex::new(bytes), bytes: printable(bytes) }
     }
 
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The part of a range that lies in its first line, at least one byte if there is any, whole characters.
     pub fn clip(&self, start: usize, end: usize) -> SourceSpan {
         let length = self.bytes.len();

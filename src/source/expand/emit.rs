@@ -52,6 +52,9 @@ struct Writer<'m, 'u, 'f> {
 
 impl Writer<'_, '_, '_> {
     fn push(&mut self, piece: &Piece) {
+        if piece.start == piece.end {
+            return;
+        }
         let bytes = self.machine.spelling(piece);
         let verbatim = piece.file != SCRATCH && piece.flags & replace::SPLICED == 0 && bytes.len() <= MAX_TOKEN;
         let bytes: &[u8] = match piece.kind {

@@ -112,3 +112,8 @@ pub(super) fn takes_arguments(word: &[u8]) -> bool {
 pub(super) fn is_attribute(word: &[u8]) -> bool {
     word.starts_with(b"__") && Attributes::default().word(word)
 }
+
+/// Whether the word stands before a declaration's type and names nothing itself.
+pub(super) fn is_specifier(word: &[u8]) -> bool {
+    takes_arguments(word) || Attributes::default().word(word)
+}

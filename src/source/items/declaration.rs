@@ -67,6 +67,10 @@ pub(super) struct MacroUse {
     pub host: bool,
     /// Braces or semicolons.
     pub braces: bool,
+    /// Takes arguments.
+    pub function_like: bool,
+    /// Some word outside parentheses that is no attribute: a type, a name, a parameter.
+    pub names: bool,
 }
 
 struct Candidate {
@@ -121,7 +125,14 @@ impl Reader<'_, '_> {
                         continue;
                     }
                     let something_before = !path.segments.is_empty() || !self.candidates.is_empty();
-                    if starts_declaration(word) && something_before && !view.is(self.at - 1, b"::") && !self.typed() {
+                    let anew = match word {
+                        b"namespace" | b"template" | b"using" | b"typedef" | b"public" | b"private" | b"protected" => {
+                            self.at > start && !view.is(self.at - 1, b"::")
+                        }
+                        b"class" | b"struct" | b"union" | b"enum" => something_before && !view.is(self.at - 1, b"::"),
+                        _ => false,
+                    };
+                    if anew && !self.typed() {
                         // A macro invocation stood before it, or an attribute nobody knows.
                         self.out.next = self.at;
                         return;
@@ -131,8 +142,8 @@ impl Reader<'_, '_> {
                             self.operator(std::mem::take(&mut path), has_type, result_start, start);
                             continue;
                         }
-                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union"
-                        | b"enum" | b"override" | b"final" | b"try" => {
+                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum"
+                        | b"override" | b"final" | b"try" => {
                             self.out.attributes.is_const |= word == b"const" && !self.typed();
                             self.at += 1;
                             continue;
@@ -159,12 +170,15 @@ impl Reader<'_, '_> {
                         self.out.attributes.kernel |= use_of.kernel;
                         self.out.attributes.device |= use_of.device;
                         self.out.attributes.host |= use_of.host;
-                        if (use_of.kernel || use_of.device || use_of.host) && !view.byte(self.at + 1, b'(') {
-                            self.at += 1;
+                        let has_arguments = use_of.function_like && view.byte(self.at + 1, b'(');
+                        let marks = use_of.kernel || use_of.device || use_of.host;
+                        if !use_of.names && !use_of.braces || marks && !has_arguments {
+                            self.at = if has_arguments { self.behind_arguments(self.at + 1) } else { self.at + 1 };
                             if !self.typed() && !has_type {
                                 result_start = self.at;
                                 path.segments.clear();
                             }
+                            has_type |= use_of.names && !self.typed();
                             continue;
                         }
                     }
@@ -178,17 +192,15 @@ impl Reader<'_, '_> {
                 }
                 TokenKind::Punctuator | TokenKind::LaunchOpen | TokenKind::LaunchClose => match view.text(self.at) {
                     b"::" => self.at += 1,
-                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => {
-                        match view.behind_angle(self.at) {
-                            Some(end) => {
-                                if let Some(last) = path.segments.last_mut() {
-                                    last.arguments = Some(self.at + 1..end - 1);
-                                }
-                                self.at = end;
+                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => match view.behind_angle(self.at) {
+                        Some(end) => {
+                            if let Some(last) = path.segments.last_mut() {
+                                last.arguments = Some(self.at + 1..end - 1);
                             }
-                            None => self.at += 1,
+                            self.at = end;
                         }
-                    }
+                        None => self.at += 1,
+                    },
                     b"~" => self.at += 1,
                     b"(" => {
                         let named = self.named_by(&path, start);
@@ -204,8 +216,7 @@ impl Reader<'_, '_> {
                             last.is_macro = true;
                             last.params = self.at;
                             self.at = view.behind(self.at);
-                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty()
-                        {
+                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty() {
                             return self.parenthesised_declarator();
                         } else {
                             self.at = view.behind(self.at).max(self.at + 1);
@@ -230,6 +241,11 @@ impl Reader<'_, '_> {
                     b"=" => return self.equals(path, has_type),
                     b"," if !self.typed() => return self.variables(path),
                     b":" => {
+                        if self.candidates.is_empty() && !has_type {
+                            // An access specifier out of a macro.
+                            self.out.next = self.at + 1;
+                            return;
+                        }
                         if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
                             return self.variables(path);
                         }
@@ -270,6 +286,10 @@ impl Reader<'_, '_> {
                 let arguments = BoundsText::Tokens(view.range(view.inside(open)));
                 self.out.attributes.bounds.push(Bounds { what, arguments });
             }
+            if word == b"__declspec" && view.byte(open, b'(') {
+                // How the expander writes `__constant__` and its kin.
+                self.out.attributes.word(view.text(open + 1));
+            }
             return Some(self.behind_arguments(open));
         }
         if word == b"extern" && view.kind(open) == Some(TokenKind::String) {
@@ -302,10 +322,7 @@ impl Reader<'_, '_> {
         let name = String::from_utf8_lossy(view.text(last));
         let role = match destructor {
             true => Role::Destructor,
-            false
-                if path.segments.len() > 1
-                    && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) =>
-            {
+            false if path.segments.len() > 1 && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) => {
                 Role::Constructor
             }
             false => Role::Plain,
@@ -386,11 +403,7 @@ impl Reader<'_, '_> {
 
     fn next_parenthesis(&self, from: usize) -> usize {
         let mut at = from;
-        while at < self.view.len()
-            && !self.view.byte(at, b'(')
-            && !self.view.byte(at, b';')
-            && !self.view.byte(at, b'{')
-        {
+        while at < self.view.len() && !self.view.byte(at, b'(') && !self.view.byte(at, b';') && !self.view.byte(at, b'{') {
             at = if self.view.is(at, b"<") { self.view.step(at) } else { at + 1 };
         }
         at
@@ -467,10 +480,7 @@ impl Reader<'_, '_> {
     fn parenthesised_declarator(&mut self) {
         let view = self.view;
         let inside = view.inside(self.at);
-        let name = inside
-            .clone()
-            .take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'('))
-            .filter(|at| view.identifier(*at).is_some());
+        let name = inside.clone().take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'(')).filter(|at| view.identifier(*at).is_some());
         let name = name.last();
         self.at = view.behind(self.at).max(self.at + 1);
         self.finish_variables(name.into_iter().collect());
@@ -657,9 +667,7 @@ impl Reader<'_, '_> {
                     while matches!(view.text(name), b"*" | b"&" | b"const") {
                         name += 1;
                     }
-                    if view.identifier(name).is_some()
-                        && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(")
-                    {
+                    if view.identifier(name).is_some() && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(") {
                         names.push(name);
                     }
                     at += 1;
@@ -683,24 +691,6 @@ impl Reader<'_, '_> {
         }
         at
     }
-}
-
-/// Words that nothing but a new declaration begins with.
-fn starts_declaration(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"namespace"
-            | b"template"
-            | b"using"
-            | b"typedef"
-            | b"class"
-            | b"struct"
-            | b"union"
-            | b"enum"
-            | b"public"
-            | b"private"
-            | b"protected"
-    )
 }
 
 fn count_params(view: &View, params: Range<usize>) -> ParamCount {

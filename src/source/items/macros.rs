@@ -1,5 +1,6 @@
 //! What a name in a declaration is to the preprocessor, as far as declarations care: which attributes and braces it brings.
 
+use super::attributes::is_specifier;
 use super::declaration::MacroUse;
 use crate::source::expand::Unit;
 use crate::source::expand::unit::Definition;
@@ -41,23 +42,34 @@ impl MacroUses {
             next += 1;
             let file = unit.files.get(definition.file);
             let define = &file.macros[definition.index as usize];
+            if next == 1 {
+                brings.function_like = define.params.is_some();
+            }
+            let mut depth = 0usize;
             for token in define.body.clone().filter_map(|at| file.tokens.get(at as usize)) {
                 match token.kind {
-                    TokenKind::Punctuator => brings.braces |= matches!(token.first, b'{' | b'}' | b';'),
+                    TokenKind::Punctuator => match token.first {
+                        b'(' | b'[' => depth += 1,
+                        b')' | b']' => depth = depth.saturating_sub(1),
+                        b'{' | b'}' | b';' => brings.braces = true,
+                        _ => {}
+                    },
                     TokenKind::Identifier => {
                         let word = token.spelling(&file.bytes);
                         match &*word {
                             b"__global__" => brings.kernel = true,
                             b"__device__" => brings.device = true,
                             b"__host__" => brings.host = true,
+                            b"_Pragma" | b"__pragma" => {}
+                            word if is_specifier(word) => {}
                             word => {
                                 let inner = unit.files.macro_name(word);
                                 let inner = inner.and_then(|name| unit.definition(name, moment, Some(asked_at)));
-                                if let Some(inner) = inner
-                                    && reached.len() < MAX_MACROS
-                                    && !reached.contains(&inner)
-                                {
-                                    reached.push(inner);
+                                match inner {
+                                    Some(inner) if reached.contains(&inner) => {}
+                                    Some(inner) if reached.len() < MAX_MACROS => reached.push(inner),
+                                    Some(_) => {}
+                                    None => brings.names |= depth == 0,
                                 }
                             }
                         }

@@ -65,7 +65,7 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
     let ItemKind::Class(parts) = &found.kind else { return ItemText::default() };
     let mut text = Composer::default();
     let own_header = found.templates.last();
-    for header in own_header {
+    if let Some(header) = own_header {
         text.add(source, header.clone());
         text.literal(" ");
     }
@@ -182,6 +182,10 @@ impl Composer {
             Some(TokenKind::Number) => true,
             _ => matches!(view.text(*at), b"::" | b"<" | b">" | b">>" | b"," | b"*" | b"&" | b"&&"),
         });
+        if parts.initialisers.is_some() {
+            // The grammar takes initialisers only where no type stands before the name.
+            return;
+        }
         if words.is_empty() || matches!(parts.role, Role::Constructor | Role::Destructor) {
             return self.literal("void");
         }

@@ -77,11 +77,6 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Index of the first seen token at or behind a position of the whole list.
-    pub fn index_of(&self, position: u32) -> usize {
-        self.seen.partition_point(|seen| *seen < position)
-    }
-
     /// Behind the group that the opening bracket at `open` begins.
     pub fn behind(&self, open: usize) -> usize {
         match self.partner.get(open) {
