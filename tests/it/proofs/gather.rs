@@ -13,6 +13,8 @@ pub struct Key {
     pub came: Vec<usize>,
     pub insts: Vec<InstId>,
     kind: Kind,
+    /// Lanes: the primitive and its mask.
+    like: u64,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +38,7 @@ type Name<'a> = (Kind, usize, u64, &'a str);
 /// Lets go on who may. `false`: nobody can, or the run went as far as it says anything.
 pub fn settle(machine: &mut Machine, flagged: &dyn Fn(InstId) -> bool) -> bool {
     outsiders(machine, flagged);
-    let keys = keys(machine);
+    let keys = keys(machine, flagged);
     let mut moved = machine.threads.iter().any(|thread| thread.state == State::Running);
     for key in &keys {
         moved |= complete(machine, key, flagged);
@@ -59,7 +61,7 @@ fn outsiders(machine: &mut Machine, flagged: &dyn Fn(InstId) -> bool) {
         let Some(Group::Lanes { mask: Some(mask) }) = machine.barrier(inst).map(|barrier| &barrier.group) else { continue };
         let mask = machine.value(index, *mask).int();
         if mask & (1 << lane(machine, index)) == 0 {
-            let key = Key { expected: vec![index], came: vec![index], insts: vec![inst], kind: Kind::Lanes };
+            let key = Key { expected: vec![index], came: vec![index], insts: vec![inst], kind: Kind::Lanes, like: 0 };
             machine.catch(vec![inst], &key, Vec::new(), flagged, "the mask does not name the caller");
             machine.resume(index, inst, V::Int(0));
         }
@@ -71,7 +73,7 @@ fn lane(machine: &Machine, index: usize) -> usize {
 }
 
 /// Those who wait, by what for.
-fn keys(machine: &Machine) -> Vec<Key> {
+fn keys(machine: &Machine, flagged: &dyn Fn(InstId) -> bool) -> Vec<Key> {
     let mut found: BTreeMap<Name, Key> = BTreeMap::new();
     let size = machine.block_size();
     let total = machine.threads.len();
@@ -94,7 +96,9 @@ fn keys(machine: &Machine) -> Vec<Key> {
                 Group::Lanes { mask } => {
                     let mask = mask.map_or(-1, |mask| machine.value(index, mask).int()) as u32;
                     let named = warp.into_iter().filter(|other| mask & (1 << lane(machine, *other)) != 0).collect();
-                    (Kind::Lanes, u64::from(mask), &*barrier.name, named)
+                    // The same primitive elsewhere is a match, but for one that is wrong where it stands.
+                    let place = if flagged(inst) { here + 1 } else { 0 };
+                    (Kind::Lanes, u64::from(mask) | place << 32, &*barrier.name, named)
                 }
                 Group::Tile { size } => {
                     let kind = if *size > 32 { Kind::Object } else { Kind::Tile };
@@ -126,7 +130,9 @@ fn keys(machine: &Machine) -> Vec<Key> {
             continue;
         }
         let first = expected.first().copied().unwrap_or(index);
-        let key = found.entry((kind, first, tag, name)).or_insert_with(|| Key { expected, came: Vec::new(), insts: Vec::new(), kind });
+        let like = hash(&[tag & 0xffff_ffff, name.bytes().fold(0, |sum, byte| hash(&[sum, u64::from(byte)]))]);
+        let new = || Key { expected, came: Vec::new(), insts: Vec::new(), kind, like };
+        let key = found.entry((kind, first, tag, name)).or_insert_with(new);
         key.came.push(index);
         if !key.insts.contains(&inst) {
             key.insts.push(inst);
@@ -153,7 +159,8 @@ fn complete(machine: &mut Machine, key: &Key, flagged: &dyn Fn(InstId) -> bool) 
             State::Running | State::Waiting(_) => return false,
         }
     }
-    if !missing.is_empty() {
+    let excused = key.kind == Kind::Lanes && missing.iter().all(|index| machine.threads[*index].passed.contains(&key.like));
+    if !missing.is_empty() && !excused {
         machine.catch(key.insts.clone(), key, missing, flagged, "threads have ended without coming");
     }
     match key.kind {
@@ -219,6 +226,9 @@ fn stuck(machine: &mut Machine, keys: &[Key], flagged: &dyn Fn(InstId) -> bool) 
     let passing = keys.iter().filter(known).find(first).or_else(|| keys.iter().find(known));
     if let Some(key) = passing {
         machine.report.confirmed.extend(key.insts.iter().copied());
+        for index in &key.came {
+            machine.threads[*index].passed.insert(key.like);
+        }
         release(machine, key);
         return true;
     }

@@ -64,6 +64,8 @@ pub struct Thread {
     pub state: State,
     /// Has arrived at the counted barrier it waits at.
     pub counted: bool,
+    /// Flagged barriers that let it pass, by what they are like.
+    pub passed: FxHashSet<u64>,
     steps: u32,
     cells: Cells,
     chosen: FxHashMap<BlockId, u64>,
@@ -97,6 +99,7 @@ pub fn run(graph: &Graph, before: &Before, launch: Launch, inputs: u64, schedule
         next: 0,
         state: State::Running,
         counted: false,
+        passed: FxHashSet::default(),
         steps: 0,
         cells: Cells::default(),
         chosen: FxHashMap::default(),

@@ -7,12 +7,15 @@ use super::kernel::{Kernel, render};
 use super::random::hash;
 use super::shrink::shrink;
 use rustc_hash::FxHashSet;
+use std::time::{Duration, Instant};
 use synclint::graph::{Graph, InstId};
 use synclint::text::Range;
 
 /// Runs of each kernel, on inputs and in orders of their own.
 const RUNS: u64 = 8;
 const MAX_SHOWN: usize = 12;
+/// Failures are made small for whoever reads them, for so long.
+const MAX_SHRINKING: Duration = Duration::from_secs(60);
 
 #[test]
 fn what_is_caught_running_is_found_reading() {
@@ -20,16 +23,16 @@ fn what_is_caught_running_is_found_reading() {
     let first: u64 = std::env::var("SYNCLINT_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let mut failures = Vec::new();
     let mut tally = Tally::default();
+    let mut left = MAX_SHRINKING;
     for seed in first..first + cases {
         let kernel = generate(seed);
         if case(&kernel, &mut tally).is_none() {
             continue;
         }
-        // The first few are made small for whoever reads them.
-        let kernel = match failures.len() {
-            0..5 => shrink(&kernel, &|smaller| case(smaller, &mut Tally::default()).is_some()),
-            _ => kernel,
-        };
+        let until = Instant::now() + left;
+        let started = Instant::now();
+        let kernel = shrink(&kernel, until.min(started + MAX_SHRINKING / 4), &|smaller| case(smaller, &mut Tally::default()).is_some());
+        left = left.saturating_sub(started.elapsed());
         match failures.len() {
             0..MAX_SHOWN => failures.extend(case(&kernel, &mut Tally::default())),
             _ => failures.push(String::new()),
@@ -54,6 +57,7 @@ struct Tally {
     incomplete: u64,
 }
 
+/// `None`: nothing was caught that the analysis calls clean.
 fn case(kernel: &Kernel, tally: &mut Tally) -> Option<String> {
     let seed = kernel.seed;
     let text = render(kernel);

@@ -2,18 +2,17 @@
 
 use super::kernel::{Kernel, S, inner};
 use std::collections::BTreeSet;
+use std::time::Instant;
 
-/// The smallest kernel found for which `fails` still holds.
-pub fn shrink(kernel: &Kernel, fails: &dyn Fn(&Kernel) -> bool) -> Kernel {
+/// The smallest kernel found for which `fails` still holds, by the time given.
+pub fn shrink(kernel: &Kernel, until: Instant, fails: &dyn Fn(&Kernel) -> bool) -> Kernel {
     let mut best = kernel.clone();
-    let mut budget = 3_000;
     loop {
         let mut smaller = false;
         let mut number = 0;
-        while budget > 0 {
+        while Instant::now() < until {
             let Some(candidate) = edit(&best, number) else { break };
             if size(&candidate) < size(&best) && is_whole(&candidate) {
-                budget -= 1;
                 if fails(&candidate) {
                     best = candidate;
                     smaller = true;
@@ -22,7 +21,7 @@ pub fn shrink(kernel: &Kernel, fails: &dyn Fn(&Kernel) -> bool) -> Kernel {
             }
             number += 1;
         }
-        if !smaller || budget == 0 {
+        if !smaller || Instant::now() >= until {
             return best;
         }
     }
