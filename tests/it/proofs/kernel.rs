@@ -15,6 +15,7 @@ pub enum S {
     DoWhile(Vec<S>, String),
     Switch(String, Vec<(String, Vec<S>)>),
     Lambda(String, Vec<S>),
+    Block(Vec<S>),
 }
 
 #[derive(Clone, Debug)]
@@ -50,10 +51,16 @@ pub struct Text {
 }
 
 pub fn render(kernel: &Kernel) -> Text {
-    let mut out = Writer { text: String::from(PRELUDE), lines: PRELUDE.lines().count() as u32, marks: BTreeMap::new() };
-    for function in kernel.functions.iter().chain([&kernel.kernel]) {
+    render_behind(PRELUDE, &kernel.functions, Some(kernel))
+}
+
+/// The functions, and the kernel with its launch, behind a text.
+pub fn render_behind(before: &str, functions: &[Function], kernel: Option<&Kernel>) -> Text {
+    let mut out = Writer { text: String::from(before), lines: before.lines().count() as u32, marks: BTreeMap::new() };
+    for function in functions.iter().chain(kernel.map(|kernel| &kernel.kernel)) {
         out.function(function);
     }
+    let Some(kernel) = kernel else { return Text { text: out.text, marks: out.marks } };
     if let Some(threads) = kernel.launch {
         out.line(0, "void launch(int n, int m, int *p, const int *q) {");
         out.line(1, &format!("{}<<<2, {threads}>>>(n, m, p, q);", kernel.name));
@@ -131,6 +138,11 @@ impl Writer {
                 self.body(depth + 1, body);
                 self.line(depth, "};");
             }
+            S::Block(body) => {
+                self.line(depth, "{");
+                self.body(depth + 1, body);
+                self.line(depth, "}");
+            }
         }
     }
 }
@@ -161,6 +173,7 @@ fn texts(body: &mut [S], change: &mut dyn FnMut(&mut String)) {
             S::For { init, condition, step, .. } => [init, condition, step].into_iter().for_each(&mut *change),
             S::Switch(on, _) => change(on),
             S::Lambda(head, _) => change(head),
+            S::Block(_) => {}
         }
         for list in inner(statement) {
             texts(list, change);
@@ -182,7 +195,7 @@ pub fn inner(statement: &mut S) -> Vec<&mut Vec<S>> {
     match statement {
         S::Line(_) | S::Mark(..) => Vec::new(),
         S::If(_, yes, no) => vec![yes, no],
-        S::For { body, .. } | S::While(_, body) | S::DoWhile(body, _) | S::Lambda(_, body) => vec![body],
+        S::For { body, .. } | S::While(_, body) | S::DoWhile(body, _) | S::Lambda(_, body) | S::Block(body) => vec![body],
         S::Switch(_, cases) => cases.iter_mut().map(|(_, body)| body).collect(),
     }
 }

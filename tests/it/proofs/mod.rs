@@ -6,8 +6,12 @@ mod gather;
 mod generate;
 mod interpreter;
 mod kernel;
+mod laws;
 mod memory;
+mod outline;
 mod oracle;
+mod product;
+mod product_parts;
 mod random;
 mod shrink;
 

@@ -149,6 +149,7 @@ fn body(list: &[S], known: &mut Vec<BTreeSet<String>>) -> bool {
     let whole = list.iter().all(|statement| match statement {
         S::Line(text) | S::Mark(_, text) => declare(text, known),
         S::If(condition, yes, no) => uses(condition, known) && body(yes, known) && body(no, known),
+        S::Block(inner) => body(inner, known),
         S::While(condition, inner) => uses(condition, known) && body(inner, known),
         S::DoWhile(inner, condition) => uses(condition, known) && body(inner, known),
         S::For { init, condition, step, body: inner } => {
@@ -172,7 +173,7 @@ fn body(list: &[S], known: &mut Vec<BTreeSet<String>>) -> bool {
 }
 
 /// Names that the generator made: a word of letters and a number.
-fn names(text: &str) -> Vec<String> {
+pub fn names(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let is_made = |word: &&str| {
         let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
