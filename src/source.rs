@@ -10,5 +10,4 @@ pub mod lexer;
 pub mod select;
 pub mod tree;
 pub mod walk;
-pub mod closure;
 pub mod launch;
