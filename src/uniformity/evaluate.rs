@@ -140,7 +140,6 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
         steps: MAX_STEPS,
     };
     for pass in 0.. {
-        if std::env::var_os("SYNCLINT_TRACE").is_some() { eprint!("p{pass} "); }
         let before = (evaluator.values.of.clone(), evaluator.values.phis.clone(), evaluator.written.clone());
         if !evaluator.pass() || pass >= MAX_PASSES {
             evaluator.values.unsettled = true;
@@ -154,9 +153,6 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
         if !forms_changed && (&before.0, &before.1, &before.2) == after {
             break;
         }
-    }
-    if std::env::var_os("SYNCLINT_TRACE").is_some() {
-        eprintln!("EVAL root={} insts={} matter={} blocks={} loops={} keys={} steps={} heads={} symbols={} unsettled={} frames={}", graph.frames.first().map_or("", |f| &f.name), graph.insts.len(), evaluator.matters.iter().filter(|m| **m).count(), flow.order.len(), flow.loops.len(), evaluator.values.keys.len(), MAX_STEPS - evaluator.steps, evaluator.forms.len(), evaluator.values.symbols.len(), evaluator.values.unsettled, graph.frames.len());
     }
     evaluator.values
 }
