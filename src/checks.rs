@@ -13,7 +13,7 @@ pub mod wording;
 
 use crate::finding::{Finding, Note, Role, Rule, Severity, Witness};
 use crate::flow::control::Dependence;
-use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Value};
+use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Outcome, Value};
 use crate::text::Home;
 use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
@@ -131,6 +131,16 @@ impl<'a> Check<'a> {
         };
         let line = self.analysed.shape.is_line();
         extents.iter().all(is_extent) && (line || extents.len() > 1)
+    }
+
+    /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.
+    pub fn parted_by(&self, by: InstId, fork: BlockId) -> bool {
+        let Some(barrier) = self.as_barrier(by) else { return false };
+        if !matches!(barrier.result, Outcome::Group | Outcome::Peers) {
+            return false;
+        }
+        let Some(on) = self.analysed.values.condition[fork.index()] else { return false };
+        barrier.operands.iter().any(|key| self.facts.follows_from(on, self.analysed.symbol(*key), Extent::WARP))
     }
 
     // ---------------------------------------------------------------- frames

@@ -88,7 +88,10 @@ pub fn function(parser: &mut Parser, text: &str) -> Function {
     let brackets = Brackets::new(&tokens);
     let mut repaired = repair::repaired(text, &tokens, &brackets);
     let Some(body) = body_brace(text, &tokens, &brackets) else {
-        return without_body(parser, text, &repaired);
+        return match tokens.iter().find(|token| token.is_byte(b'{')) {
+            None => without_body(parser, text, &repaired),
+            Some(open) => unreadable_function(text, &tokens, open.start),
+        };
     };
     repair::empty_body(text, &tokens, &brackets, body, &mut repaired);
     let open = tokens[body].start;

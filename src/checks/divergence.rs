@@ -43,6 +43,7 @@ pub fn formed(check: &Check, inst: InstId, by: Value) -> Option<Verdict> {
         .dependences(check.analysed.block(inst))
         .iter()
         .filter(|each| !made.contains(each))
+        .filter(|each| !check.parted_by(by, each.fork))
         .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
         .map(|each| (*each, leaving::ways(check, inst, *each)))
         .filter(|(_, ways)| !ways.all_end())

@@ -27,12 +27,12 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         return None;
     }
     match mask.map(|mask| made(check, mask)) {
-        Some(Made::Here(by)) => match beyond(check, inst, by, &splitting) {
+        Some(Made::Here(by)) => match beyond(check, by, &splitting) {
             extra if extra.is_empty() => None,
             extra => Some(verdict(check, inst, &extra, None, "the mask was taken before threads parted here")),
         },
         Some(Made::Ballot { by, predicate }) => {
-            let extra = beyond(check, inst, by, &splitting);
+            let extra = beyond(check, by, &splitting);
             if says(check, &extra, predicate) {
                 return None;
             }
@@ -46,7 +46,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
             ))
         }
         Some(Made::Choice(parts)) => {
-            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, inst, *part, carried, &splitting));
+            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, *part, carried, &splitting));
             (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
         }
         // Nothing is known of the mask: a parameter, something computed. It may well be right.
@@ -67,9 +67,9 @@ fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
 }
 
 /// Forks that split the warp after `by` was executed.
-fn beyond(check: &Check, _inst: InstId, by: InstId, splitting: &[Dependence]) -> Vec<Dependence> {
+fn beyond(check: &Check, by: InstId, splitting: &[Dependence]) -> Vec<Dependence> {
     let before = check.dependences(check.analysed.block(by));
-    splitting.iter().copied().filter(|each| !before.contains(each)).collect()
+    splitting.iter().copied().filter(|each| !before.contains(each) && !check.parted_by(by, each.fork)).collect()
 }
 
 // ---------------------------------------------------------------- all lanes come
@@ -78,9 +78,8 @@ fn beyond(check: &Check, _inst: InstId, by: InstId, splitting: &[Dependence]) ->
 fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict> {
     let mask = mask?;
     if let Made::Ballot { by, predicate } = made(check, mask) {
-        let same_place = beyond(check, inst, by, &check.dependences(check.analysed.block(inst))).is_empty();
-        let everyone =
-            check.facts.decide(predicate) == Some(true) || check.facts.agreement(predicate).shown >= Extent::WARP;
+        let same_place = beyond(check, by, &check.dependences(check.analysed.block(inst))).is_empty();
+        let everyone = check.facts.decide(predicate) == Some(true) || holds_here(check, inst, predicate);
         return (same_place && !everyone && only_ballot(check, mask)).then(|| {
             let text =
                 "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
@@ -109,6 +108,19 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
     };
     let text = format!("the mask leaves out lanes that call this: {}", spell(&ranges(lanes)));
     Some(verdict(check, inst, &[], Some(witness), &text))
+}
+
+/// The guards of the primitive say that the predicate holds.
+fn holds_here(check: &Check, inst: InstId, predicate: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let (mut known, mut claimed) = (Vec::new(), Vec::new());
+    for each in check.dependences(check.analysed.block(inst)).iter() {
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(symbols, on, wanted, &mut known);
+        }
+    }
+    conjuncts(symbols, predicate, true, &mut claimed);
+    claimed.iter().all(|claim| known.contains(claim))
 }
 
 /// The mask is the ballot's value itself.
@@ -266,17 +278,17 @@ fn made(check: &Check, mask: Symbol) -> Made {
 }
 
 /// A mask carried round a loop fits if on each way in it was made of the loop's own condition as it was then.
-fn fits_in_loop(check: &Check, inst: InstId, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
+fn fits_in_loop(check: &Check, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
     let values = &check.analysed.values;
     if part == *carried {
         return true;
     }
     match made(check, part) {
         Made::Ballot { by, predicate } => {
-            let extra = beyond(check, inst, by, splitting);
+            let extra = beyond(check, by, splitting);
             extra.is_empty() || says(check, &extra, predicate) || shaped_alike(check, splitting, predicate)
         }
-        Made::Here(by) => beyond(check, inst, by, splitting).is_empty(),
+        Made::Here(by) => beyond(check, by, splitting).is_empty(),
         Made::Unknown => true,
         Made::Lanes => values.symbols.as_int(part).is_none(),
         Made::Choice(_) => true,
@@ -299,14 +311,17 @@ fn shaped_alike(check: &Check, splitting: &[Dependence], predicate: Symbol) -> b
 /// The extra forks, taken together, say exactly what the predicate says.
 fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
     let symbols = &check.analysed.values.symbols;
-    let mut guard: Vec<(Symbol, bool)> = Vec::new();
+    let mut guard: Vec<Conjunct> = Vec::new();
     for each in extra {
         let Some((on, wanted)) = condition(check, *each) else { return false };
         conjuncts(symbols, on, wanted, &mut guard);
     }
     let mut claimed = Vec::new();
     conjuncts(symbols, predicate, true, &mut claimed);
-    let uniform = |(symbol, _): &(Symbol, bool)| check.facts.agreement(*symbol).shown >= Extent::WARP;
+    let uniform = |each: &Conjunct| match each {
+        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| check.facts.agreement(*term).shown >= Extent::WARP),
+        Conjunct::Truth(symbol, _) => check.facts.agreement(*symbol).shown >= Extent::WARP,
+    };
     for side in [&mut guard, &mut claimed] {
         side.retain(|each| !uniform(each));
         side.sort();
@@ -315,16 +330,32 @@ fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
     guard == claimed
 }
 
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Conjunct {
+    /// This sum is negative; `!(x < 0)` is `-x - 1 < 0`.
+    Negative(Vec<(Symbol, i64)>, i64),
+    /// This symbol is true, or false.
+    Truth(Symbol, bool),
+}
+
 /// Splits `a && b` (or `!(a || b)`) into what must hold one by one.
-fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<(Symbol, bool)>) {
+fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<Conjunct>) {
     let mut work = vec![(symbol, wanted)];
     while let Some((symbol, wanted)) = work.pop() {
         match symbols.node(symbol) {
             Node::Binary(Operator::And, a, b) if wanted => work.extend([(*a, true), (*b, true)]),
             Node::Binary(Operator::Or, a, b) if !wanted => work.extend([(*a, false), (*b, false)]),
             Node::Not(inner) => work.push((*inner, !wanted)),
-            // x < 0 and !(-x - 1 < 0) are one: negations were folded when the symbols were made.
-            _ => found.push((symbol, wanted)),
+            Node::Binary(Operator::Negative, difference, _) => {
+                let (mut terms, mut constant) = symbols.terms(*difference);
+                if !wanted {
+                    terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
+                    constant = constant.wrapping_neg().wrapping_sub(1);
+                }
+                found.push(Conjunct::Negative(terms, constant));
+            }
+            _ => found.push(Conjunct::Truth(symbol, wanted)),
         }
     }
 }

@@ -333,17 +333,17 @@ fn update(reader: &mut Reader, id: Id) -> ExprKind {
     ExprKind::Increment { by, prefix, target: Box::new(expression(reader, argument)) }
 }
 
-/// `a ?: b` is `a ? a : b`.
+/// `a ?: b` is `a ? a : b`, and depends on what `a | b` depends on.
 fn conditional(reader: &mut Reader, id: Id) -> ExprKind {
     let (Some(on), Some(no)) = (reader.child(id, Field::Condition), reader.child(id, Field::Alternative)) else {
         return ExprKind::Unreadable;
     };
-    let on = expression(reader, on);
-    let yes = match reader.child(id, Field::Consequence) {
-        Some(yes) => expression(reader, yes),
-        None => on.clone(),
+    let on = Box::new(expression(reader, on));
+    let Some(yes) = reader.child(id, Field::Consequence) else {
+        return ExprKind::Binary(BinaryOp::BitOr, on, Box::new(expression(reader, no)));
     };
-    ExprKind::Conditional(Box::new(on), Box::new(yes), Box::new(expression(reader, no)))
+    let yes = Box::new(expression(reader, yes));
+    ExprKind::Conditional(on, yes, Box::new(expression(reader, no)))
 }
 
 fn member(reader: &mut Reader, id: Id) -> ExprKind {

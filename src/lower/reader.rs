@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Statements, expressions and types nest at most this deep in a program; what is deeper is unreadable.
 ///
-/// One level costs at most 2.6 kB of stack in a release build and 6 kB in a debug build (measured on nested
-/// parentheses, blocks, calls, lambdas and template arguments), so a thread that lowers needs 8 MB.
+/// One level costs at most 3 kB of stack (measured in a debug build on nested parentheses, calls, statements, lambdas,
+/// classes and template arguments), so a thread that lowers, copies or drops such a program needs 4 MB.
 pub const MAX_DEPTH: usize = 1000;
 
 pub struct Reader<'a> {

@@ -91,6 +91,7 @@ impl<'a> Repair<'a> {
                 }
                 b'<' if token.end - token.start == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
                 b'*' if self.before(at) == "::" => self.member_pointer(at),
+                b'*' if self.is(at + 1, "=") => self.nameless_default(at + 1),
                 _ => {}
             },
             _ => {}
@@ -126,6 +127,23 @@ impl<'a> Repair<'a> {
         }
         if first < at {
             self.blank(first, at - 1);
+        }
+    }
+
+    /// `(Key, Enable * = nullptr)`: the grammar takes no default for a pointer without a name.
+    fn nameless_default(&mut self, equals: usize) {
+        let mut at = equals + 1;
+        while at < self.tokens.len() && at < equals + FAR {
+            match self.word(at) {
+                "," | ")" | ">" => return self.blank(equals, at - 1),
+                "(" | "[" | "{" => match self.brackets.partner(at) {
+                    Some(close) => at = close,
+                    None => return,
+                },
+                ";" | "]" | "}" => return,
+                _ => {}
+            }
+            at += 1;
         }
     }
 

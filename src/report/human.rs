@@ -106,6 +106,8 @@ fn draw_picture(picture: &Picture, snippets: &FxHashMap<FileId, Snippet>, style:
             0 => (picture.message.clone(), picture.severity),
             _ => (format!("{} in {}", steps(&here), snippet.path()), Severity::Note),
         };
+        // Wrapped here: miette would break a rule's name at its hyphen.
+        let message = wrap(&message, style.width.saturating_sub(6), "");
         let view = View { message, severity, snippet: Some(snippet), labels, help: None };
         let mut theme = theme(style);
         let styles = &mut theme.styles;
@@ -169,8 +171,14 @@ pub fn arrival(finding: &Finding) -> String {
 /// miette's labels, and their roles in miette's order. What stands at the same place is one label.
 fn labels(marks: &[&Mark], snippet: &Snippet) -> (Vec<LabeledSpan>, Vec<Role>) {
     let mut merged: Vec<(miette::SourceSpan, Role, String)> = Vec::new();
-    for mark in marks {
-        let span = snippet.clip(mark.at.start as usize, mark.at.end as usize);
+    let spans: Vec<miette::SourceSpan> =
+        marks.iter().map(|mark| snippet.clip(mark.at.start as usize, mark.at.end as usize)).collect();
+    for (mark, span) in marks.iter().zip(&spans) {
+        // miette cannot underline one thing inside another: the outer one gives way.
+        let inside = spans.iter().filter(|other| {
+            *other != span && span.offset() <= other.offset() && other.offset() + other.len() <= span.offset() + span.len()
+        });
+        let span = inside.fold(*span, |span, other| snippet.without(&span, other, mark.role == Role::Step));
         let text = match mark.number {
             Some(number) if !mark.message.is_empty() => format!("{number}. {}", mark.message),
             _ => mark.message.clone(),
@@ -232,7 +240,12 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     let rows = threads::rows(witness);
     let labels: Vec<String> = rows.iter().map(|row| threads::label(witness, row)).collect();
     let width = labels.iter().map(String::len).max().unwrap_or(0);
-    text.push_str(&format!("  {}:\n", witness.given));
+    let given = match (witness.given.as_str(), witness.lanes) {
+        ("", true) => "lanes of the warp",
+        ("", false) => "threads of the block",
+        (given, _) => given,
+    };
+    text.push_str(&format!("  {given}:\n"));
     for (row, label) in rows.iter().zip(&labels) {
         text.push_str(&format!("    {label:width$} "));
         let mut last = "";

@@ -13,7 +13,7 @@ mod view;
 
 pub use attributes::{Attributes, Bounds, BoundsKind, BoundsText};
 pub use extract::extract;
-pub(super) use text::{ItemText, Source, class_text, function_text, plain_text};
+pub(super) use text::{ItemText, Source, alias_text, class_text, function_text, plain_text};
 
 use crate::program::Name;
 use std::ops::Range;

@@ -22,6 +22,10 @@ const FAR: i64 = 1 << 60;
 impl Bounds {
     const ANY: Bounds = Bounds { low: -FAR, high: FAR };
 
+    pub fn is_finite(self) -> bool {
+        self.low > -FAR && self.high < FAR
+    }
+
     fn new(low: i64, high: i64) -> Bounds {
         Bounds { low: low.clamp(-FAR, FAR), high: high.clamp(-FAR, FAR) }
     }
@@ -346,6 +350,45 @@ impl<'a> Facts<'a> {
             && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
     }
 
+    /// Where all threads have the same `key`, they have the same `symbol`: it is made of the key and of what a
+    /// group agrees on.
+    pub fn follows_from(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let mut work = vec![symbol];
+        while let Some(at) = work.pop() {
+            if at == key || self.agreement(at).shown >= group {
+                continue;
+            }
+            match self.symbols.node(at) {
+                Node::Leaf(_) => return false,
+                Node::Binary(Operator::Zero | Operator::Negative, difference, _) if self.is_shifted(*difference, key, group) => {}
+                _ if self.is_shifted(at, key, group) => {}
+                _ => work.extend(self.symbols.children(at)),
+            }
+        }
+        true
+    }
+
+    /// `symbol` is a multiple of the key plus what a group agrees on.
+    fn is_shifted(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let (mut terms, _) = self.symbols.terms(symbol);
+        let (of_key, _) = self.symbols.terms(key);
+        let Some((first, by)) = of_key.first() else { return false };
+        let Some((_, factor)) = terms.iter().find(|(term, _)| term == first) else { return false };
+        if factor % by != 0 {
+            return false;
+        }
+        let times = factor / by;
+        for (term, factor) in &of_key {
+            match terms.iter().position(|(have, by)| have == term && *by == factor.saturating_mul(times)) {
+                Some(at) => {
+                    terms.remove(at);
+                }
+                None => return false,
+            }
+        }
+        terms.iter().all(|(term, _)| self.agreement(*term).shown >= group)
+    }
+
     // ---------------------------------------------------------------- divisors
 
     /// A number that divides the sum of the terms; 0 for no terms.
@@ -366,7 +409,6 @@ impl<'a> Facts<'a> {
             Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
                 gcd(self.divisor(*a), self.divisor(*b))
             }
-            Node::Leaf(Leaf::Left(_, inner)) => self.divisor(*inner),
             _ => 1,
         }
     }
@@ -438,7 +480,6 @@ impl<'a> Facts<'a> {
                 Bounds::new(0, i64::from(i32::MAX) - 1)
             }
             Leaf::Iteration(_) => Bounds::new(0, FAR),
-            Leaf::Left(_, inner) => self.bounds(*inner),
             _ => Bounds::ANY,
         }
     }

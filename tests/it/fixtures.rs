@@ -3,25 +3,28 @@
 //! A case is a `.cu` file, or a folder that holds a file named `case`, whose files go together.
 
 use crate::marks;
-use crate::program::{Ran, synclint};
+use crate::program::{synclint, wait};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 #[test]
 fn margins_hold() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let cases = cases(&root);
     assert!(cases.len() > 200, "the fixtures are there");
-    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for case in &cases {
-        let output =
-            synclint().args(["check", "--isolated", "--format", "json"]).arg(case).output().expect("synclint runs");
-        let differences = marks::differences(&files(case), &Ran::from(output), Path::new(""));
-        if !differences.is_empty() {
+    let wrong: BTreeMap<String, Vec<String>> = cases
+        .par_iter()
+        .map(|case| {
+            let mut command = synclint();
+            command.args(["check", "--isolated", "--format", "json", "-j", "1"]).arg(case);
+            let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("synclint starts");
             let name = case.strip_prefix(&root).unwrap_or(case).display().to_string();
-            wrong.insert(name, differences);
-        }
-    }
+            (name, marks::differences(&files(case), &wait(child), Path::new("")))
+        })
+        .filter(|(_, differences)| !differences.is_empty())
+        .collect();
     let lines: Vec<String> =
         wrong.iter().map(|(case, lines)| format!("{case}\n    {}", lines.join("\n    "))).collect();
     assert!(wrong.is_empty(), "{} of {} cases differ:\n{}", wrong.len(), cases.len(), lines.join("\n"));

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 /// A folder that goes away with its owner.
 pub struct Folder(PathBuf);
@@ -41,7 +42,7 @@ impl Folder {
         let mut child = command.spawn().expect("synclint starts");
         // A program that does not read its input may be gone already.
         let _ = child.stdin.take().expect("it is piped").write_all(input);
-        Ran::from(child.wait_with_output().expect("synclint ends"))
+        wait(child)
     }
 }
 
@@ -49,6 +50,22 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// What a run printed; one that takes too long is ended, with the exit code -1.
+pub fn wait(child: Child) -> Ran {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    let id = child.id();
+    let (finished, waiting) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        if waiting.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            let _ = Command::new("kill").arg("-9").arg(id.to_string()).status();
+        }
+    });
+    let ran = Ran::from(child.wait_with_output().expect("synclint ends"));
+    drop(finished);
+    watch.join().expect("the watch ends");
+    ran
 }
 
 pub struct Ran {

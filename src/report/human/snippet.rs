@@ -42,6 +42,37 @@ impl<'a> Snippet<'a> {
         SourceSpan::from((start, end - start))
     }
 
+    /// What is left of a span without one inside it: of a step its first word, else the longer rest.
+    pub fn without(&self, span: &SourceSpan, inner: &SourceSpan, is_step: bool) -> SourceSpan {
+        let (start, end) = (span.offset(), span.offset() + span.len());
+        let (inner_start, inner_end) = (inner.offset(), inner.offset() + inner.len());
+        if inner_end <= start || end <= inner_start {
+            return *span;
+        }
+        let before = self.trim(start, inner_start);
+        let after = self.trim(inner_end, end);
+        let text = &self.bytes[before.0..before.1];
+        let word = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let (start, end) = match is_step && word > 0 {
+            true => (before.0, before.0 + word),
+            false if before.1 - before.0 >= after.1 - after.0 => before,
+            false => after,
+        };
+        if start == end { *span } else { SourceSpan::from((start, end - start)) }
+    }
+
+    /// Without blanks at its ends.
+    fn trim(&self, mut start: usize, mut end: usize) -> (usize, usize) {
+        let is_blank = |byte: u8| byte.is_ascii_whitespace();
+        while start < end && is_blank(self.bytes[start]) {
+            start += 1;
+        }
+        while start < end && is_blank(self.bytes[end - 1]) {
+            end -= 1;
+        }
+        (start, end)
+    }
+
     /// Whether the lines round the span are fit to be shown.
     pub fn is_drawable(&self, span: &SourceSpan) -> bool {
         let line = self.line_of(span.offset());

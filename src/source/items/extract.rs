@@ -525,7 +525,8 @@ impl<'u, 'f> Walk<'u, 'f> {
     fn reshaped_by_macro(&mut self, source: &Source, start: usize, read: &declaration::Declaration) -> Option<usize> {
         let view = source.view;
         let Read::Function(function) = &read.read else { return None };
-        let name_is_macro = self.macro_use(source, function.name_at).is_macro;
+        let use_of_name = self.macro_use(source, function.name_at);
+        let name_is_macro = use_of_name.is_macro && !use_of_name.well_known;
         let header_end = function.body.as_ref().map_or(read.next, |body| body.start);
         let header_is_macro = read.macros.iter().any(|at| {
             let use_of = self.macro_use(source, *at);
