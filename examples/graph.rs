@@ -13,6 +13,11 @@ fn main() {
 }
 
 fn run() {
+    if let Ok(text) = std::env::var("LOWER") {
+        let mut parser = synclint::lower::Parser::new();
+        print!("{}", synclint::lower::dump(&synclint::lower::function(&mut parser, &text)));
+        return;
+    }
     let quiet = std::env::args().any(|arg| arg == "-q");
     let brief = std::env::args().any(|arg| arg == "-b");
     let devices = std::env::args().any(|arg| arg == "-d");

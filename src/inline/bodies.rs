@@ -62,7 +62,7 @@ impl Builder<'_> {
 
     fn calls_itself(&mut self, callable: &Callable) -> bool {
         self.has_own_item(callable)
-            && self.program.facts(callable.item, self.words).calls.contains(&callable.function.name)
+            && self.program.facts(callable.item, self.words).calls.iter().any(|call| call.name == callable.function.name)
     }
 
     fn has_own_item(&self, callable: &Callable) -> bool {
@@ -76,8 +76,8 @@ impl Builder<'_> {
         }
         let facts = facts::of_function(&callable.function, self.words);
         let mut holds = facts.what;
-        for name in &facts.calls {
-            self.join_items(name, &mut holds);
+        for call in &facts.calls {
+            self.join_items(call, &mut holds);
         }
         holds
     }

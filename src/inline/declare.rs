@@ -77,6 +77,16 @@ impl Builder<'_> {
     pub fn declared_type(&mut self, declaration: &Declaration) -> Ty {
         let ty = self.resolve(&declaration.ty);
         match (&ty, &declaration.init) {
+            (Ty::Array(of, extent), Init::Expr(value)) if **of == Ty::FunctionPointer => {
+                let extent = extent.or(match &value.kind {
+                    ExprKind::InitList(list) => Some(list.len() as i64),
+                    _ => None,
+                });
+                match self.functions_in(value) {
+                    Some(set) => Ty::Array(Arc::new(Ty::Functions(set)), extent),
+                    None => ty.clone(),
+                }
+            }
             (Ty::Array(of, None), Init::Expr(Expr { kind: ExprKind::InitList(list), .. })) => {
                 Ty::Array(of.clone(), Some(list.len() as i64))
             }

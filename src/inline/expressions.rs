@@ -79,7 +79,8 @@ impl Builder<'_> {
             ExprKind::Statements(list) => self.eval_statements(list),
             ExprKind::Expansion(inner) => {
                 let packs = self.names_of_packs(inner);
-                let count = packs.first().map_or(0, |(_, count)| *count);
+                // Where no pack is known, once stands for any number.
+                let count = packs.first().map_or(1, |(_, count)| *count);
                 let mut last = Ev::nothing();
                 for index in 0..count {
                     let outer = self.enter_element(&packs, index);

@@ -14,11 +14,21 @@ use std::sync::Arc;
 /// What the body itself says.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Names of what it may call, constructors by the class's name.
-    pub calls: Vec<Name>,
+    /// What it may call, constructors by the class's name.
+    pub calls: Vec<Call>,
     pub what: Holds,
     /// Expressions and statements.
     pub size: u32,
+}
+
+/// A call, or a name that a function may be passed on by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Call {
+    pub name: Name,
+    /// On an object: only a member can be meant.
+    pub on_object: bool,
+    /// So many arguments, where that can be counted.
+    pub args: Option<u32>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -57,29 +67,38 @@ const COMMON_NAME: usize = 64;
 pub fn of_function(function: &Function, words: &Words) -> Facts {
     let mut facts = Facts::default();
     let mut todo: Vec<Node> = vec![Node::Stmt(&function.body)];
+    let mut locals: FxHashSet<&str> = function.params.iter().filter_map(|param| param.name.as_deref()).collect();
     for (base, args) in &function.initialisers {
-        facts.calls.extend(base.segments.last().map(|segment| segment.name.clone()));
+        if let Some(last) = base.segments.last() {
+            facts.calls.push(Call { name: last.name.clone(), on_object: false, args: None });
+        }
         todo.extend(args.iter().map(Node::Expr));
     }
-    gather(todo, words, &mut facts);
+    visit(todo.clone(), |node| {
+        if let Node::Declaration(declaration) = node {
+            locals.insert(&declaration.name);
+        }
+        true
+    });
+    gather(todo, &locals, words, &mut facts);
     facts
 }
 
 /// Facts of a piece of a body.
 pub fn of_expr(expr: &Expr, words: &Words) -> Facts {
     let mut facts = Facts::default();
-    gather(vec![Node::Expr(expr)], words, &mut facts);
+    gather(vec![Node::Expr(expr)], &FxHashSet::default(), words, &mut facts);
     facts
 }
 
-fn gather(todo: Vec<Node>, words: &Words, facts: &mut Facts) {
-    let mut calls: FxHashSet<Name> = FxHashSet::default();
+fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut Facts) {
+    let mut calls: FxHashSet<Call> = FxHashSet::default();
     let mut what = facts.what;
     let mut size = 0;
     visit(todo, |node| {
         size += 1;
         match node {
-            Node::Expr(expr) => look(expr, words, &mut what, &mut calls),
+            Node::Expr(expr) => look(expr, locals, words, &mut what, &mut calls),
             Node::Declaration(declaration) => {
                 if declaration.storage.shared {
                     what.varying = true;
@@ -88,7 +107,7 @@ fn gather(todo: Vec<Node>, words: &Words, facts: &mut Facts) {
             Node::Type(Type { kind: TypeKind::Named(path), .. }) => {
                 library(path, words, &mut what);
                 if let Some(last) = path.segments.last() {
-                    calls.insert(last.name.clone());
+                    calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
                 }
             }
             Node::Asm(asm) => {
@@ -102,14 +121,14 @@ fn gather(todo: Vec<Node>, words: &Words, facts: &mut Facts) {
         }
         true
     });
-    let mut calls: Vec<Name> = calls.into_iter().collect();
+    let mut calls: Vec<Call> = calls.into_iter().collect();
     calls.sort();
     facts.calls.extend(calls);
     facts.what = what;
     facts.size += size;
 }
 
-fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name>) {
+fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Call>) {
     match &expr.kind {
         ExprKind::Name(path) => {
             library(path, words, what);
@@ -118,22 +137,36 @@ fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name
                 what.varying = true;
             }
             // A function may be passed on by name.
-            calls.insert(last.name.clone());
+            if path.segments.len() > 1 || !locals.contains(&*last.name) {
+                calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
+            }
         }
-        ExprKind::Call { callee, .. } => {
-            let name = match &callee.kind {
-                ExprKind::Name(path) => path.segments.last(),
-                ExprKind::Member { member, .. } => member.segments.last(),
-                _ => None,
+        ExprKind::Call { callee, args } => {
+            let count = !args.iter().any(|arg| matches!(arg.kind, ExprKind::Expansion(_)));
+            let count = count.then_some(args.len() as u32);
+            let (name, on_object) = match &callee.kind {
+                ExprKind::Name(path) => (path.segments.last(), false),
+                ExprKind::Member { member, .. } => (member.segments.last(), true),
+                _ => (None, true),
             };
-            calls.insert(Name::from("operator()"));
+            // What is called may be a functor.
+            let is_value = match &callee.kind {
+                ExprKind::Name(path) => path.segments.len() == 1 && locals.contains(&*path.segments[0].name),
+                ExprKind::Member { .. } => false,
+                _ => true,
+            };
+            if is_value {
+                calls.insert(Call { name: Name::from("operator()"), on_object: true, args: count });
+            }
             let Some(name) = name.map(|segment| &segment.name) else { return };
             word(name, words, what);
             if waits(callee, name, words) {
                 what.barrier = true;
                 what.varying = true;
             }
-            calls.insert(name.clone());
+            if !is_value {
+                calls.insert(Call { name: name.clone(), on_object, args: count });
+            }
         }
         ExprKind::Member { object, member, .. } => {
             if let (ExprKind::Name(path), Some(member)) = (&object.kind, member.segments.last()) {
@@ -141,9 +174,6 @@ fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name
                 if matches!(source, Some(SourceKind::ThreadIdx | SourceKind::BlockDim)) {
                     what.multidimensional |= matches!(&*member.name, "y" | "z");
                 }
-            }
-            if let Some(member) = member.segments.last() {
-                calls.insert(member.name.clone());
             }
         }
         ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. } => {
@@ -199,8 +229,13 @@ fn word(name: &str, words: &Words, what: &mut Holds) {
     }
 }
 
-fn is_candidate(item: &Item) -> bool {
-    matches!(item.kind, ItemKind::Function) && item.has_body && !item.is_kernel
+/// Whether the call may mean this function.
+pub fn may_mean(call: &Call, item: &Item) -> bool {
+    matches!(item.kind, ItemKind::Function)
+        && item.has_body
+        && !item.is_kernel
+        && (!call.on_object || item.class.is_some())
+        && call.args.is_none_or(|count| count <= item.params.1 && (item.params.0 <= count || item.class.is_some()))
 }
 
 impl Program<'_> {
@@ -216,7 +251,7 @@ impl Program<'_> {
         let mut total = Reach::default();
         let mut barrier_at = None;
         let mut whole = true;
-        let mut asked: FxHashSet<Name> = FxHashSet::default();
+        let mut asked: FxHashSet<Call> = FxHashSet::default();
         parents.insert(root, root);
         while let Some(item) = queue.pop_front() {
             let known = self.reach.lock().ok().and_then(|known| known.get(&item).copied());
@@ -241,19 +276,20 @@ impl Program<'_> {
                 whole = false;
                 break;
             }
-            for name in facts.calls.iter() {
-                if !asked.insert(name.clone()) {
+            for call in facts.calls.iter() {
+                if !asked.insert(call.clone()) {
                     continue;
                 }
-                if self.named(name).len() > COMMON_NAME {
+                let named = self.visible(item, &call.name);
+                let fitting: Vec<ItemId> = named.iter().copied().filter(|id| may_mean(call, self.item(*id))).collect();
+                if fitting.len() > COMMON_NAME {
                     total.varying = true;
                     total.writes = true;
                     continue;
                 }
-                let named = self.visible(item, name);
-                let destructors = self.destructors_of(item, name);
-                for callee in named.iter().chain(destructors.iter()) {
-                    if is_candidate(self.item(*callee)) && !parents.contains_key(callee) {
+                let destructors = self.destructors_of(item, &call.name);
+                for callee in fitting.iter().chain(destructors.iter()) {
+                    if !parents.contains_key(callee) {
                         parents.insert(*callee, item);
                         queue.push_back(*callee);
                     }

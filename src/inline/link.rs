@@ -33,9 +33,11 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         scope.pop();
     }
     let mut has_body = true;
+    let mut params = (0, u32::MAX);
     let kind = match &item.kind {
         items::ItemKind::Function(parts) => {
             has_body = parts.body.is_some();
+            params = (parts.count.min, if parts.count.variadic { u32::MAX } else { parts.count.max });
             ItemKind::Function
         }
         items::ItemKind::Class(parts) => {
@@ -63,6 +65,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         file: item.file,
         class: if is_friend { None } else { item.class },
         has_body,
+        params,
         is_kernel: attributes.kernel,
         is_device: attributes.device,
         is_host: attributes.host && !attributes.device,

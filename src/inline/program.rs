@@ -22,6 +22,8 @@ pub struct Item {
     /// The class in whose body it stands, or, for a method defined outside, whose member it is.
     pub class: Option<ItemId>,
     pub has_body: bool,
+    /// Parameters of a function: at least without those that have a default here, at most.
+    pub params: (u32, u32),
     pub is_kernel: bool,
     pub is_device: bool,
     /// Says `__host__` and not `__device__`, or nothing at all.
@@ -57,6 +59,7 @@ impl Item {
             file: FileId(0),
             class: None,
             has_body: true,
+            params: (0, u32::MAX),
             is_kernel: false,
             is_device: true,
             is_host: false,

@@ -1,7 +1,7 @@
 //! What an expression evaluates to, and moving it: loads, stores, copies, conversions.
 
 use super::builder::Builder;
-use super::facts::{self, Holds};
+use super::facts::{self, Call, Holds};
 use super::scope::Binding;
 use super::types::{COMPONENTS, ClassTy, Pointee, Ty};
 use super::visit::{Node, visit};
@@ -247,13 +247,14 @@ impl Builder<'_> {
         let direct = facts::of_expr(expr, self.words);
         let mut holds = direct.what;
         holds.writes |= assigns;
-        for name in &direct.calls {
-            self.join_reach(name, &mut holds);
+        for call in &direct.calls {
+            self.join_reach(call, &mut holds);
         }
         holds
     }
 
-    fn join_reach(&mut self, name: &Name, holds: &mut Holds) {
+    fn join_reach(&mut self, call: &Call, holds: &mut Holds) {
+        let name = &call.name;
         if holds.barrier && holds.writes {
             return;
         }
@@ -263,23 +264,23 @@ impl Builder<'_> {
             let lambda = self.closures[*number as usize].lambda.clone();
             let inner = facts::of_function(&lambda.function, self.words);
             holds.join(inner.what);
-            for name in inner.calls.iter().filter(|inner| *inner != name) {
-                self.join_items(name, holds);
+            for call in inner.calls.iter().filter(|inner| inner.name != *name) {
+                self.join_items(call, holds);
             }
             return;
         }
-        self.join_items(name, holds);
+        self.join_items(call, holds);
     }
 
-    pub fn join_items(&mut self, name: &Name, holds: &mut Holds) {
+    pub fn join_items(&mut self, call: &Call, holds: &mut Holds) {
         let program = self.program;
         let home = self.item;
-        if &**name == "operator()" || program.named(name).len() > 64 {
+        let named = program.visible(home, &call.name);
+        if named.len() > 64 {
             return;
         }
-        for id in program.visible(home, name).iter() {
-            let item = program.item(*id);
-            if item.kind == super::program::ItemKind::Function && item.has_body && !item.is_kernel {
+        for id in named.iter() {
+            if facts::may_mean(call, program.item(*id)) {
                 let reach = program.reach(*id, self.words);
                 holds.join(reach);
             }
