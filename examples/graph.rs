@@ -8,8 +8,15 @@ use synclint::source::{
 use synclint::words::Words;
 
 fn main() {
+    let stack = std::env::var("STACK_MB").ok().and_then(|mb| mb.parse::<usize>().ok()).unwrap_or(64);
+    std::thread::Builder::new().stack_size(stack << 20).spawn(run).expect("a thread").join().expect("no panic");
+}
+
+fn run() {
     let quiet = std::env::args().any(|arg| arg == "-q");
     let brief = std::env::args().any(|arg| arg == "-b");
+    let devices = std::env::args().any(|arg| arg == "-d");
+    let loud = std::env::args().any(|arg| arg == "-v");
     let mut files = Vec::new();
     for arg in std::env::args().skip(1).filter(|arg| !arg.starts_with('-')) {
         for entry in ignore::WalkBuilder::new(arg).build().flatten() {
@@ -30,12 +37,15 @@ fn main() {
     let start = Instant::now();
     let tree = Tree::new(Files::new(files, &Options::default()));
     let program = Program::of(&tree);
-    let roots: Vec<_> = tree.ids().filter(|id| tree.item(*id).is_kernel() && tree.item(*id).is_definition()).collect();
+    let roots: Vec<_> = tree.ids().filter(|id| (tree.item(*id).is_kernel() || devices && tree.item(*id).attributes.device) && tree.item(*id).is_definition()).collect();
     eprintln!("tree {:?}; {} kernels", start.elapsed(), roots.len());
     let start = Instant::now();
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);
     for root in &roots {
         let begun = Instant::now();
+        if loud {
+            eprintln!("-> {}", tree.item(*root).qualified_name());
+        }
         let made = inline(&program, &words, *root, &Instance::default());
         insts += made.graph.insts.len();
         blocks += made.graph.blocks.len();

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 use tree::{Field, Grammar, Id, Kind, Tree, copy};
 
 /// Longest that the grammar may take for one item.
-const DEADLINE: Duration = Duration::from_secs(2);
+const DEADLINE: Duration = Duration::from_secs(3);
 
 /// A parser for one thread.
 pub struct Parser {
@@ -82,20 +82,23 @@ impl Parser {
     }
 }
 
-/// A storage word that was taken out of a text (`__shared__`), and where it stood.
-pub type Dropped<'a> = (u32, &'a str);
-
-/// The function that `text` defines; words that were taken out of it are in `dropped`.
-pub fn function(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Function {
+/// The function that `text` defines, in the form that `source::expand` gives it.
+pub fn function(parser: &mut Parser, text: &str) -> Function {
     let tokens = lex(text.as_bytes()).tokens;
-    let repaired = repair::repaired(text, &tokens);
-    let Some(open) = body_brace(text, &tokens) else {
-        return without_body(parser, text, dropped, &repaired);
+    let brackets = Brackets::new(&tokens);
+    let mut repaired = repair::repaired(text, &tokens, &brackets);
+    let Some(body) = body_brace(text, &tokens, &brackets) else {
+        return match tokens.iter().find(|token| token.is_byte(b'{')) {
+            None => without_body(parser, text, &repaired),
+            Some(open) => unreadable_function(text, &tokens, open.start),
+        };
     };
+    repair::empty_body(text, &tokens, &brackets, body, &mut repaired);
+    let open = tokens[body].start;
     let Some(tree) = parser.parse(&repaired) else {
         return unreadable_function(text, &tokens, open);
     };
-    let mut reader = Reader::new(&tree, text, 0, dropped);
+    let mut reader = Reader::new(&tree, text, 0);
     let whole = definition(&tree, |body| tree.node(body).start == open || tree.kind(body) == Kind::TryStatement);
     if let Some((id, list)) = whole {
         let template = template(&mut reader, &list);
@@ -111,8 +114,8 @@ pub fn function(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Functio
 }
 
 /// The class that `text` defines.
-pub fn class(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Class {
-    with_tree(parser, text, 0, dropped, |reader, root| {
+pub fn class(parser: &mut Parser, text: &str) -> Class {
+    with_tree(parser, text, 0, |reader, root| {
         let defined = reader.tree.within(root).find(|id| {
             matches!(reader.kind(*id), Kind::StructSpecifier | Kind::ClassSpecifier | Kind::UnionSpecifier)
                 && reader.child(*id, Field::Body).is_some()
@@ -126,15 +129,15 @@ pub fn class(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Class {
 }
 
 /// The declarations in `text`: values, aliases, enums, `using`.
-pub fn declarations(parser: &mut Parser, text: &str, dropped: &[Dropped]) -> Vec<Stmt> {
-    with_tree(parser, text, 0, dropped, |reader, root| Some(statements::statements(reader, root))).unwrap_or_default()
+pub fn declarations(parser: &mut Parser, text: &str) -> Vec<Stmt> {
+    with_tree(parser, text, 0, |reader, root| Some(statements::statements(reader, root))).unwrap_or_default()
 }
 
 /// `text` as one expression, if it is one.
 pub fn expression(parser: &mut Parser, text: &str) -> Option<Expr> {
     const BEFORE: &str = "auto f() { return ";
     let whole = format!("{BEFORE}{text};}}");
-    with_tree(parser, &whole, BEFORE.len(), &[], |reader, root| {
+    with_tree(parser, &whole, BEFORE.len(), |reader, root| {
         if reader.tree.broken_within(root) {
             return None;
         }
@@ -148,7 +151,7 @@ pub fn expression(parser: &mut Parser, text: &str) -> Option<Expr> {
 pub fn template_args(parser: &mut Parser, text: &str) -> Vec<TemplateArg> {
     const BEFORE: &str = "auto f() { return g<";
     let whole = format!("{BEFORE}{text}>();}}");
-    with_tree(parser, &whole, BEFORE.len(), &[], |reader, root| {
+    with_tree(parser, &whole, BEFORE.len(), |reader, root| {
         let list = reader.tree.within(root).find(|id| reader.kind(*id) == Kind::TemplateArgumentList)?;
         Some(names::template_arguments(reader, list))
     })
@@ -159,20 +162,19 @@ fn with_tree<T>(
     parser: &mut Parser,
     text: &str,
     before: usize,
-    dropped: &[Dropped],
     read: impl FnOnce(&mut Reader, Id) -> Option<T>,
 ) -> Option<T> {
-    let repaired = repair::repaired(text, &lex(text.as_bytes()).tokens);
+    let tokens = lex(text.as_bytes()).tokens;
+    let repaired = repair::repaired(text, &tokens, &Brackets::new(&tokens));
     let tree = parser.parse(&repaired)?;
     let root = tree.root()?;
-    read(&mut Reader::new(&tree, text, before, dropped), root)
+    read(&mut Reader::new(&tree, text, before), root)
 }
 
-/// The first byte of the body: the brace whose partner is the text's last.
-fn body_brace(text: &str, tokens: &[Token]) -> Option<u32> {
+/// The token that opens the body: the brace whose partner is the text's last.
+fn body_brace(text: &str, tokens: &[Token], brackets: &Brackets) -> Option<usize> {
     let last = tokens.iter().rposition(|token| word(text, *token) != ";")?;
-    let open = Brackets::new(tokens).partner(last)?;
-    (tokens[last].first == b'}').then(|| tokens[open].start)
+    brackets.partner(last).filter(|open| tokens[*open].first == b'{')
 }
 
 /// The first function definition with a body as wanted, and the template parameters before it.
@@ -229,11 +231,11 @@ fn beheaded(parser: &mut Parser, reader: &mut Reader, repaired: &[u8], open: u32
 }
 
 /// A declaration (`;` for a body), or a text that is no function at all.
-fn without_body(parser: &mut Parser, text: &str, dropped: &[Dropped], repaired: &[u8]) -> Function {
+fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
     let end = Span::new(text.len(), text.len());
     let none = Stmt { kind: StmtKind::Empty, span: end };
     let tree = parser.parse(repaired).unwrap_or_default();
-    let mut reader = Reader::new(&tree, text, 0, dropped);
+    let mut reader = Reader::new(&tree, text, 0);
     let all: Vec<Id> = tree.root().map(|root| tree.within(root).collect()).unwrap_or_default();
     let lists: Vec<Id> = all.iter().copied().filter(|id| tree.kind(*id) == Kind::TemplateParameterList).collect();
     let template = template(&mut reader, &lists);

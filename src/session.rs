@@ -13,7 +13,7 @@ use crate::graph::ItemId;
 use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
-use crate::source::closure::{self, Roots};
+use crate::source::closure::{self, Closure};
 use crate::source::tree::Tree;
 use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
@@ -132,13 +132,13 @@ pub fn why(
 fn with_program<T: Send>(
     settings: &Settings,
     request: &Request,
-    work: impl FnOnce(&analysis::Session, &Roots, Vec<(String, String)>) -> T + Send,
+    work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
 ) -> Result<T, Error> {
     on_big_stacks(settings.jobs, || {
         let (files, skipped) = read::files(settings, request)?;
         let words = Words::with(&settings.words);
         let tree = Tree::new(files);
-        let roots = closure::roots(&tree, &words);
+        let roots = closure::closure(&tree, &words);
         let program = Program::of(&tree);
         let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
         let session = analysis::Session {
@@ -153,7 +153,7 @@ fn with_program<T: Send>(
 }
 
 /// In parallel, the results in order.
-fn for_each_root<T: Send>(roots: &Roots, progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
+fn for_each_root<T: Send>(roots: &Closure, progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
     let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
     progress.total.store(items.len(), Ordering::Relaxed);
     items
@@ -176,7 +176,7 @@ fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, 
     }
 }
 
-fn outcome(tree: &Tree, roots: &Roots, answers: Vec<Answer>, skipped: Vec<(String, String)>) -> Outcome {
+fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(String, String)>) -> Outcome {
     let mut findings: Vec<Finding> = Vec::new();
     let mut barriers: FxHashSet<Range> = FxHashSet::default();
     let mut followed: FxHashSet<ItemId> = FxHashSet::default();

@@ -1,5 +1,6 @@
 //! Files into the text of each item that matters: tokens, macros and `#if`, items, what calls what.
 
+pub mod closure;
 pub mod compile_commands;
 pub mod conditions;
 pub mod expand;
@@ -9,5 +10,4 @@ pub mod lexer;
 pub mod select;
 pub mod tree;
 pub mod walk;
-pub mod closure;
 pub mod launch;

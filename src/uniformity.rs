@@ -11,6 +11,7 @@ pub mod facts;
 pub mod memory;
 pub mod shape;
 pub mod solve;
+pub mod slice;
 pub mod state;
 pub mod symbols;
 

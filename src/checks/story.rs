@@ -288,7 +288,7 @@ impl Walk<'_, '_> {
 
     fn left_loop(&mut self, header: BlockId) -> Option<Value> {
         let analysed = self.check.analysed;
-        let each = analysed.flow.loops.iter().find(|each| each.header == header)?;
+        let each = &analysed.flow.loops[analysed.flow.head_of[header.index()]?];
         let mut forks: Vec<BlockId> = each.exits.iter().map(|(from, _)| *from).collect();
         let inside: Vec<BlockId> =
             forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();

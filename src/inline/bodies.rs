@@ -34,8 +34,8 @@ impl Builder<'_> {
             scope: callable.scope,
             statics: types.iter().filter(|ty| is_part_of_key(ty.value())).map(|ty| ty.value().clone()).collect(),
         };
-        if let Some(index) = self.active.iter().position(|active| active.key == key && active.exit.is_some()) {
-            return self.call_again(index, list, span);
+        if let Some(index) = self.active.iter().position(|active| active.exit.is_some() && is_again(&active.key, &key)) {
+            return self.call_again(index, this, list, span);
         }
         let reach = self.reach_of(callable);
         if !self.is_worth_following(callable, reach) || !self.descend(span) {
@@ -58,6 +58,11 @@ impl Builder<'_> {
             false => facts::of_function(&callable.function, self.words).size,
         };
         size <= SMALL && self.graph.insts.len() < self.limits.detail && self.graph.blocks.len() < self.limits.blocks / 2
+    }
+
+    fn calls_itself(&mut self, callable: &Callable) -> bool {
+        self.has_own_item(callable)
+            && self.program.facts(callable.item, self.words).calls.contains(&callable.function.name)
     }
 
     fn has_own_item(&self, callable: &Callable) -> bool {
@@ -103,8 +108,16 @@ impl Builder<'_> {
         let parent = self.scope_of_callable(callable);
         let scope = self.new_scope(Some(parent), callable.item);
         self.bind_template(scope, &function.template, &bounds);
+        let mut this_object = None;
         if let (Some(address), Some(class)) = (this_address, &callable.class) {
             let pointer = Ty::pointer_to(Ty::Class(class.clone()));
+            if self.calls_itself(callable) {
+                // The object may be another one in each call.
+                let object = self.temporary("this", &pointer, span);
+                let slot = self.address(object, span);
+                self.store(slot, address, span);
+                this_object = Some(object);
+            }
             self.bind_in(scope, &Name::from("this"), Binding::Value { value: address, ty: pointer });
             let dynamic = this.as_ref().and_then(|this| self.dynamic_class(this, address));
             if let Some(dynamic) = dynamic {
@@ -122,6 +135,14 @@ impl Builder<'_> {
         self.frame = frame;
         self.go_on(entry);
         (self.item, self.scope) = (callable.item, scope);
+        let mut this_address = this_address;
+        if let (Some(object), Some(class)) = (this_object, &callable.class) {
+            let slot = self.address(object, span);
+            let value = self.load(slot, false, span);
+            this_address = Some(value);
+            let ty = Ty::pointer_to(Ty::Class(class.clone()));
+            self.bind_in(scope, &Name::from("this"), Binding::Value { value, ty });
+        }
         if let Some(unreadable) = function.unreadable {
             let at = self.at(unreadable);
             self.graph.incomplete.push((at, "a part of the body could not be read".to_string()));
@@ -144,6 +165,7 @@ impl Builder<'_> {
             switches: Vec::new(),
             labels: Default::default(),
             params,
+            this_object,
             args: bounds,
             static_result: None,
         });
@@ -200,8 +222,16 @@ impl Builder<'_> {
     }
 
     /// A call of a function that is being inlined already: back to its entry with new arguments.
-    fn call_again(&mut self, index: usize, list: Vec<Arg>, span: Span) -> Ev {
+    fn call_again(&mut self, index: usize, this: Option<Ev>, list: Vec<Arg>, span: Span) -> Ev {
         let (params, entry) = (self.active[index].params.clone(), self.active[index].entry);
+        if let (Some(object), Some(this)) = (self.active[index].this_object, this) {
+            let address = match this.ty.value() {
+                Ty::Pointer(_) => self.rvalue(&this, span),
+                _ => self.address_of(&this, span),
+            };
+            let slot = self.address(object, span);
+            self.store(slot, address, span);
+        }
         for (object, arg) in params.iter().zip(&list) {
             if let (Some(object), Some(ev)) = (object, &arg.ev) {
                 let value = self.rvalue(ev, arg.span);
@@ -294,7 +324,7 @@ impl Builder<'_> {
         let object = self.result_object_of(index, &ty, span);
         let address = self.address(object, span);
         if let Ty::Class(class) = &ty
-            && !matches!(ev.ty.value(), Ty::Class(_))
+            && converts(&ev.ty)
             && self.constructor_with(address, class, vec![Arg::of(ev.clone(), value)], span)
         {
             return;
@@ -326,7 +356,9 @@ impl Builder<'_> {
             };
         }
         match (this.ty.value(), self.op(address)) {
-            (Ty::Class(class), Op::Address(_)) => Some(class.clone()),
+            (Ty::Class(class), Op::Address(object)) => {
+                Some(self.object_classes.get(object).cloned().unwrap_or_else(|| class.clone()))
+            }
             _ => None,
         }
     }
@@ -427,7 +459,7 @@ impl Builder<'_> {
             (Some(ev), _) => {
                 let ev = ev.clone();
                 let converted = match &ty {
-                    Ty::Class(class) if !matches!(ev.ty.value(), Ty::Class(_)) => {
+                    Ty::Class(class) if converts(&ev.ty) && callable.class.as_ref() != Some(class) => {
                         let given = Arg { ev: Some(ev.clone()), expr: None, span: arg.span };
                         self.constructor_with(address, &class.clone(), vec![given], arg.span)
                     }
@@ -689,6 +721,23 @@ impl Builder<'_> {
         }
         self.default_members(address, class, &set, function.body.span);
     }
+}
+
+/// The same function with the same template arguments; arguments that nobody knows (`N / 2` of an open `N`) count as the same.
+fn is_again(active: &CallKey, key: &CallKey) -> bool {
+    let open = |bounds: &[Bound]| bounds.iter().any(|bound| matches!(bound, Bound::Runtime(_)));
+    let is_open = open(&key.args) || key.class.as_ref().is_some_and(|class| open(&class.args));
+    match (&active.class, &key.class) {
+        _ if active == key => true,
+        (None, None) => is_open && active.function == key.function && active.statics == key.statics,
+        (Some(a), Some(b)) => is_open && active.function == key.function && Arc::ptr_eq(&a.class, &b.class),
+        _ => false,
+    }
+}
+
+/// A value of this type becomes an object of a class through a constructor.
+pub fn converts(ty: &Ty) -> bool {
+    !matches!(ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Void)
 }
 
 fn is_part_of_key(ty: &Ty) -> bool {

@@ -64,6 +64,10 @@ pub struct Builder<'p> {
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
     pub lookups: usize,
+    /// The thread index or the block's extent has been copied as a whole.
+    pub copied_index: bool,
+    /// Classes of the objects that are of one.
+    pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
     pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
@@ -113,6 +117,8 @@ pub struct Activation {
     pub switches: Vec<SwitchState>,
     pub labels: FxHashMap<Name, BlockId>,
     pub params: Vec<Option<ObjectId>>,
+    /// Holds `this` of a method that may call itself.
+    pub this_object: Option<ObjectId>,
     /// Template arguments, to tell statics apart.
     pub args: Vec<Bound>,
     /// A result that is all type.
@@ -173,6 +179,8 @@ impl<'p> Builder<'p> {
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
             lookups: 0,
+            copied_index: false,
+            object_classes: FxHashMap::default(),
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             lambda_functions: FxHashMap::default(),
@@ -371,6 +379,9 @@ impl<'p> Builder<'p> {
         while let Ty::Array(of, extent) = inner {
             dims.push(*extent);
             inner = of;
+        }
+        if let Ty::Class(class) = ty {
+            self.object_classes.insert(id, class.clone());
         }
         self.graph.objects.push(Object { name: name.clone(), kind, dims, is_volatile: false, at, frame: self.frame });
         id

@@ -488,7 +488,10 @@ impl Builder<'_> {
                     _ => None,
                 }
             }
-            (What::Place(address), _) => matches!(self.op(*address), Op::Address(_)).then(|| class.clone()),
+            (What::Place(address), _) => match self.op(*address) {
+                Op::Address(object) => self.object_classes.get(object).cloned(),
+                _ => None,
+            },
             _ => None,
         };
         let segment = Segment { name: name.clone(), args: None };
@@ -569,7 +572,7 @@ impl Builder<'_> {
         let program = self.program;
         let mut calls = Vec::new();
         let mut matters = false;
-        for id in program.visible(self.item, name) {
+        for id in program.visible(self.item, name).iter().copied() {
             let item = program.item(id);
             let Some(owner) = item.class else { continue };
             if item.kind != super::program::ItemKind::Function || !item.has_body {

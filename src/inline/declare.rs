@@ -18,6 +18,10 @@ impl Builder<'_> {
     pub fn declare(&mut self, declaration: &Declaration) {
         let span = declaration.span;
         let storage = declaration.storage;
+        if let Some(call) = as_indexed_call(declaration) {
+            self.eval(&call);
+            return;
+        }
         if storage.shared || storage.is_static || storage.constant {
             return self.declare_static(declaration);
         }
@@ -342,7 +346,7 @@ impl Builder<'_> {
             _ => {
                 let ev = self.eval(value);
                 if let Ty::Class(class) = ty.value()
-                    && !matches!(ev.ty.value(), Ty::Class(_))
+                    && super::bodies::converts(&ev.ty)
                     && self.constructor_with(address, class, vec![super::calls::Arg::of(ev.clone(), value)], value.span)
                 {
                     return;
@@ -667,6 +671,21 @@ impl Builder<'_> {
         }
         self.cleanups = kept;
     }
+}
+
+/// `table[n](v);` reads like a structured binding of a type called `table`.
+fn as_indexed_call(declaration: &Declaration) -> Option<Expr> {
+    let (TypeKind::Named(path), [index], Init::Arguments { args, braces: false }) =
+        (&declaration.ty.kind, &declaration.bindings[..], &declaration.init)
+    else {
+        return None;
+    };
+    let span = declaration.span;
+    let index = Path { segments: vec![Segment { name: index.clone(), args: None }], global: false };
+    let table = Expr { kind: ExprKind::Name(path.clone()), span };
+    let index = Expr { kind: ExprKind::Name(index), span };
+    let callee = Expr { kind: ExprKind::Index(Box::new(table), Box::new(index)), span };
+    Some(Expr { kind: ExprKind::Call { callee: Box::new(callee), args: args.clone() }, span })
 }
 
 /// The type, or what it refers or points to, is left to the initialiser.

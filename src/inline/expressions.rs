@@ -77,7 +77,17 @@ impl Builder<'_> {
             }
             ExprKind::Lambda(lambda) => self.eval_lambda(lambda),
             ExprKind::Statements(list) => self.eval_statements(list),
-            ExprKind::Expansion(inner) => self.eval(inner),
+            ExprKind::Expansion(inner) => {
+                let packs = self.names_of_packs(inner);
+                let count = packs.first().map_or(0, |(_, count)| *count);
+                let mut last = Ev::nothing();
+                for index in 0..count {
+                    let outer = self.enter_element(&packs, index);
+                    last = self.eval(inner);
+                    self.leave_scope(outer);
+                }
+                last
+            }
             ExprKind::Fold(op, inner) => self.eval_fold(*op, inner, span),
             ExprKind::Unevaluated(_) => match self.constant(expr) {
                 Some(value) => Ev::value(self.int(value, span), Ty::Int { bits: 64, signed: false }),
@@ -626,7 +636,13 @@ impl Builder<'_> {
                 Some(Found::Binding(binding)) => self.eval_binding(binding, span, false),
                 _ => self.member_of(base, name, Ty::Unknown, span),
             },
-            Ty::Vector { of, .. } => self.member_of(base, name, (*of).clone(), span),
+            Ty::Vector { name: vector, of, .. } => {
+                // A copy of the thread index or the block's extent keeps its components.
+                if self.copied_index && matches!(&*vector, "uint3" | "dim3") && matches!(&**name, "y" | "z") {
+                    self.graph.multidimensional = true;
+                }
+                self.member_of(base, name, (*of).clone(), span)
+            }
             _ => self.member_of(base, name, Ty::Unknown, span),
         }
     }

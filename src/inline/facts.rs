@@ -9,6 +9,7 @@ use crate::program::*;
 use crate::words::{SourceKind, Words};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What the body itself says.
 #[derive(Clone, Debug, Default)]
@@ -85,15 +86,14 @@ fn gather(todo: Vec<Node>, words: &Words, facts: &mut Facts) {
                 }
             }
             Node::Type(Type { kind: TypeKind::Named(path), .. }) => {
+                library(path, words, &mut what);
                 if let Some(last) = path.segments.last() {
                     calls.insert(last.name.clone());
                 }
             }
             Node::Asm(asm) => {
                 let mentions = |word: &str| asm.text.contains(word);
-                if mentions("bar") || mentions("exit") || mentions("vote") || mentions("shfl") || mentions("sync") {
-                    what.barrier = true;
-                }
+                what.barrier |= super::ptx::waits(&asm.text);
                 what.varying = true;
                 what.writes |= mentions("st.") || mentions("red.") || mentions("atom") || mentions("cp.");
                 what.multidimensional |= mentions("tid.y") || mentions("tid.z");
@@ -112,6 +112,7 @@ fn gather(todo: Vec<Node>, words: &Words, facts: &mut Facts) {
 fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name>) {
     match &expr.kind {
         ExprKind::Name(path) => {
+            library(path, words, what);
             let Some(last) = path.segments.last() else { return };
             if matches!(words.source(&last.name), Some(SourceKind::ThreadIdx)) {
                 what.varying = true;
@@ -128,6 +129,10 @@ fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name
             calls.insert(Name::from("operator()"));
             let Some(name) = name.map(|segment| &segment.name) else { return };
             word(name, words, what);
+            if waits(callee, name, words) {
+                what.barrier = true;
+                what.varying = true;
+            }
             calls.insert(name.clone());
         }
         ExprKind::Member { object, member, .. } => {
@@ -150,16 +155,34 @@ fn look(expr: &Expr, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Name
     }
 }
 
-fn word(name: &str, words: &Words, what: &mut Holds) {
-    let rows = words.barrier(name);
-    if rows.iter().any(|row| row.on.is_empty())
-        || words.barrier_method(name).iter().any(|row| !row.on.is_empty())
-        || !rows.is_empty()
-        || words.library(name).is_some()
-    {
+/// A class whose methods are collectives is named.
+fn library(path: &Path, words: &Words, what: &mut Holds) {
+    if path.segments.iter().any(|segment| words.library(&segment.name).is_some()) {
         what.barrier = true;
         what.varying = true;
     }
+}
+
+/// The call may be one of a barrier's forms.
+fn waits(callee: &Expr, name: &str, words: &Words) -> bool {
+    match &callee.kind {
+        ExprKind::Name(path) => {
+            let before = path.segments.len().checked_sub(2).map(|index| &*path.segments[index].name);
+            let of_group = |on: &[String]| !on.is_empty();
+            let in_groups = matches!(before, Some("cg" | "cooperative_groups")) || name == "sync";
+            words.barrier(name).iter().any(|row| !of_group(&row.on) || in_groups)
+                || words.barrier_method(name).iter().any(|row| row.on.iter().any(|on| Some(on.as_str()) == before))
+        }
+        // `Reduce(temp).Sum(x)`, whatever `Reduce` stands for.
+        ExprKind::Member { object, .. } if matches!(object.kind, ExprKind::Call { .. } | ExprKind::Construct(..)) => {
+            name.starts_with(char::is_uppercase) || !words.barrier_method(name).is_empty()
+        }
+        ExprKind::Member { .. } => !words.barrier_method(name).is_empty(),
+        _ => false,
+    }
+}
+
+fn word(name: &str, words: &Words, what: &mut Holds) {
     if words.is_atomic(name) || words.is_atomic_method(name) {
         what.varying = true;
         what.writes = true;
@@ -222,15 +245,15 @@ impl Program<'_> {
                 if !asked.insert(name.clone()) {
                     continue;
                 }
-                let named = self.named(name);
-                let destructors = self.destructor_of(name);
-                if named.len() > COMMON_NAME {
+                if self.named(name).len() > COMMON_NAME {
                     total.varying = true;
                     total.writes = true;
                     continue;
                 }
-                for callee in named.iter().chain(destructors) {
-                    if is_candidate(self.item(*callee)) && !parents.contains_key(callee) && self.sees(item, *callee) {
+                let named = self.visible(item, name);
+                let destructors = self.destructors_of(item, name);
+                for callee in named.iter().chain(destructors.iter()) {
+                    if is_candidate(self.item(*callee)) && !parents.contains_key(callee) {
                         parents.insert(*callee, item);
                         queue.push_back(*callee);
                     }
@@ -259,10 +282,13 @@ impl Program<'_> {
         total
     }
 
-    fn destructor_of(&self, class: &str) -> &[ItemId] {
+    fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
         let mut name = String::with_capacity(class.len() + 1);
         name.push('~');
         name.push_str(class);
-        self.named(&name)
+        match self.named(&name) {
+            [] => Arc::default(),
+            _ => self.visible(from, &Name::from(name)),
+        }
     }
 }

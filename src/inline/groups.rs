@@ -132,10 +132,7 @@ impl Builder<'_> {
         match (group, &**name) {
             (GroupTy::Block, "thread_rank") => unsigned(self.source(Source::ThreadRank, span)),
             (GroupTy::Block, "size" | "num_threads") => unsigned(self.source(Source::BlockSize, span)),
-            (GroupTy::Block, "thread_index") => {
-                self.graph.multidimensional |= false;
-                self.source_parts(SourceKind::ThreadIdx, span)
-            }
+            (GroupTy::Block, "thread_index") => self.source_parts(SourceKind::ThreadIdx, span),
             (GroupTy::Block, "group_index") | (GroupTy::Grid, "block_index") => {
                 self.source_parts(SourceKind::BlockIdx, span)
             }

@@ -4,14 +4,14 @@ use super::program::{Item, ItemKind, Lowered, Origin, Program};
 use crate::graph::ItemId;
 use crate::lower::{self, Parser};
 use crate::program::{Declaration, Name, Stmt, StmtKind, TemplateParam};
-use crate::source::items::{self, ItemText};
+use crate::source::items;
 use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId};
 use std::sync::{Arc, Mutex, OnceLock};
 
 struct OfTree<'t> {
     tree: &'t Tree,
-    texts: Vec<OnceLock<ItemText>>,
+    texts: Vec<OnceLock<Expanded>>,
     /// Parsers that no thread uses at the moment.
     parsers: Mutex<Vec<Parser>>,
 }
@@ -27,6 +27,11 @@ impl<'t> Program<'t> {
 fn header(tree: &Tree, item: &tree::Item) -> Item {
     let attributes = &item.attributes;
     let mut scope: Vec<Name> = item.scope.iter().chain(&item.qualifier).cloned().collect();
+    // A friend is a function of the namespace round the class.
+    let is_friend = attributes.is_friend && item.class.is_some();
+    if is_friend {
+        scope.pop();
+    }
     let mut has_body = true;
     let kind = match &item.kind {
         items::ItemKind::Function(parts) => {
@@ -56,7 +61,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         name: item.name.clone(),
         scope: Arc::from(scope),
         file: item.file,
-        class: item.class,
+        class: if is_friend { None } else { item.class },
         has_body,
         is_kernel: attributes.kernel,
         is_device: attributes.device,
@@ -71,8 +76,8 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
 }
 
 impl OfTree<'_> {
-    fn item_text(&self, item: ItemId) -> &ItemText {
-        self.texts[item.index()].get_or_init(|| self.tree.text(item))
+    fn item_text(&self, item: ItemId) -> &Expanded {
+        self.texts[item.index()].get_or_init(|| self.tree.text(item).expanded)
     }
 
     fn with_parser<T>(&self, work: impl FnOnce(&mut Parser) -> T) -> T {
@@ -89,31 +94,34 @@ impl OfTree<'_> {
 impl Origin for OfTree<'_> {
     fn lower(&self, id: ItemId) -> Lowered {
         let item = self.tree.item(id);
-        let text = self.item_text(id);
-        let dropped: Vec<(u32, &str)> =
-            text.dropped.iter().map(|dropped| (dropped.out, dropped.text.as_str())).collect();
-        let source = text.expanded.text.as_str();
+        let source = self.item_text(id).text.as_str();
         self.with_parser(|parser| match &item.kind {
             items::ItemKind::Function(_) => {
-                let mut function = lower::function(parser, source, &dropped);
+                let mut function = lower::function(parser, source);
                 function.name = item.name.clone();
+                if let Some(class) = item.class.filter(|_| item.attributes.is_friend) {
+                    let text = self.item_text(class);
+                    let mut all = lower::class(parser, &text.text).template;
+                    all.append(&mut function.template);
+                    function.template = all;
+                }
                 Lowered::Function(Arc::new(function))
             }
             items::ItemKind::Class(_) => {
-                let mut class = lower::class(parser, source, &dropped);
+                let mut class = lower::class(parser, source);
                 if class.name.is_none() && !item.name.is_empty() {
                     class.name = Some(item.name.clone());
                 }
                 Lowered::Class(Arc::new(class))
             }
-            items::ItemKind::Enum => enumerators(lower::declarations(parser, source, &dropped)),
-            items::ItemKind::Value => match value(lower::declarations(parser, source, &dropped), &item.name) {
+            items::ItemKind::Enum => enumerators(lower::declarations(parser, source)),
+            items::ItemKind::Value => match value(lower::declarations(parser, source), &item.name) {
                 Some(declaration) => Lowered::Value(Arc::new(declaration)),
                 None => Lowered::Nothing,
             },
             items::ItemKind::Alias => {
                 let params = alias_parameters(parser, source);
-                alias(lower::declarations(parser, source, &dropped), &item.name, params)
+                alias(lower::declarations(parser, source), &item.name, params)
             }
             _ => Lowered::Nothing,
         })
@@ -128,7 +136,7 @@ impl Origin for OfTree<'_> {
     }
 
     fn text(&self, item: ItemId) -> Option<&Expanded> {
-        Some(&self.item_text(item).expanded)
+        Some(self.item_text(item))
     }
 }
 
@@ -164,7 +172,7 @@ fn alias(list: Vec<Stmt>, name: &Name, params: Vec<TemplateParam>) -> Lowered {
 fn alias_parameters(parser: &mut Parser, text: &str) -> Vec<TemplateParam> {
     match text.find("using ") {
         Some(at) if text.trim_start().starts_with("template") => {
-            lower::function(parser, &format!("{}void f();", &text[..at]), &[]).template
+            lower::function(parser, &format!("{}void f();", &text[..at])).template
         }
         _ => Vec::new(),
     }

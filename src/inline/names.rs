@@ -174,8 +174,7 @@ impl Builder<'_> {
     /// A namespace by its own name or an alias in the file.
     fn expand_namespace(&self, name: &Name) -> Vec<Name> {
         let home = self.scope_at(self.scope).item;
-        let aliases = self.program.named(name).iter().filter(|id| self.program.sees(home, **id));
-        for id in aliases {
+        for id in self.program.visible(home, name).iter() {
             if let ItemKind::NamespaceAlias(path) = &self.program.item(*id).kind {
                 return path.clone();
             }
@@ -514,7 +513,7 @@ impl Builder<'_> {
         let here = &program.item(home).scope;
         let mut ranked: Vec<(usize, ItemId)> = Vec::new();
         let mut used: Option<Vec<Vec<Name>>> = None;
-        for id in &named {
+        for id in named.iter() {
             let item = program.item(*id);
             if !wanted(item) || program.is_member(*id) {
                 continue;

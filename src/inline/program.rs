@@ -8,7 +8,7 @@ use crate::graph::ItemId;
 use crate::program::{Class, Declaration, Expr, Function, Name, TemplateParam, Type};
 use crate::text::{Expanded, FileId};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// One item, as far as its header tells.
 #[derive(Clone, Debug)]
@@ -106,6 +106,7 @@ pub struct Program<'a> {
     lowered: Vec<OnceLock<Lowered>>,
     facts: Vec<OnceLock<Arc<Facts>>>,
     origin: Box<dyn Origin + 'a>,
+    visible: RwLock<FxHashMap<(FileId, Name), Arc<[ItemId]>>>,
     pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Program<'a> {
         }
         let lowered = items.iter().map(|_| OnceLock::new()).collect();
         let facts = items.iter().map(|_| OnceLock::new()).collect();
-        Program { items, named, members, directives, classes, lowered, facts, origin, reach: Mutex::default() }
+        Program { items, named, members, directives, classes, lowered, facts, origin, visible: RwLock::default(), reach: Mutex::default() }
     }
 
     pub fn len(&self) -> usize {
@@ -173,13 +174,25 @@ impl<'a> Program<'a> {
     }
 
     /// Items of a name that code in the item `from` may mean.
-    pub fn visible(&self, from: ItemId, name: &str) -> Vec<ItemId> {
+    pub fn visible(&self, from: ItemId, name: &Name) -> Arc<[ItemId]> {
         let named = self.named(name);
-        let seen: Vec<ItemId> = named.iter().copied().filter(|id| self.sees(from, *id)).collect();
-        if seen.is_empty() && !named.is_empty() {
-            return self.origin.otherwise(self.item(from).file, name);
+        if named.is_empty() {
+            return Arc::default();
         }
-        seen
+        let key = (self.item(from).file, name.clone());
+        if let Ok(known) = self.visible.read()
+            && let Some(found) = known.get(&key)
+        {
+            return found.clone();
+        }
+        let mut found: Arc<[ItemId]> = named.iter().copied().filter(|id| self.sees(from, *id)).collect();
+        if found.is_empty() {
+            found = self.origin.otherwise(key.0, name).into();
+        }
+        if let Ok(mut known) = self.visible.write() {
+            known.insert(key, found.clone());
+        }
+        found
     }
 
     pub fn text(&self, id: ItemId) -> Option<&str> {

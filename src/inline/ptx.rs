@@ -507,6 +507,17 @@ impl Builder<'_> {
     }
 }
 
+/// Whether the assembly waits for other threads, talks to them, or ends the thread.
+pub fn waits(text: &str) -> bool {
+    let text = without_comments(text);
+    text.split(';').filter_map(read).any(|instruction| {
+        matches!(
+            instruction.parts.first().copied(),
+            Some("bar" | "barrier" | "exit" | "vote" | "shfl" | "match" | "redux" | "elect")
+        )
+    })
+}
+
 fn without_comments(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

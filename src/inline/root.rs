@@ -87,6 +87,7 @@ impl Builder<'_> {
             switches: Vec::new(),
             labels: Default::default(),
             params: Vec::new(),
+            this_object: None,
             args: bounds,
             static_result: None,
         });

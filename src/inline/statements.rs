@@ -461,8 +461,13 @@ impl Builder<'_> {
             self.return_value(value);
         }
         self.run_cleanups(base);
+        let body = self.activation().function.clone();
+        let is_natural_end = match &body.body.kind {
+            StmtKind::Block(list) => list.last().is_some_and(|last| last.span == span),
+            _ => false,
+        };
         match self.activation().exit {
-            Some(exit) => self.leave(exit, Leaving::Return, span),
+            Some(exit) => self.leave(exit, if is_natural_end { Leaving::Fall } else { Leaving::Return }, span),
             None => {
                 let at = self.at(span);
                 self.stop(End::Exit { how: Exit::Return, at });

@@ -250,11 +250,19 @@ impl Builder<'_> {
                 other => vec![other.clone()],
             })
             .collect();
-        if pattern.len() > args.len() {
+        let (plain, pack) = match pattern.split_last() {
+            Some((TemplateArg::Pack(inner), before)) => (before, Some(inner)),
+            _ => (pattern, None),
+        };
+        if plain.len() > args.len() || pack.is_none() && plain.len() < args.len() && !params.is_empty() && plain.is_empty() {
             return None;
         }
-        for (pattern, arg) in pattern.iter().zip(&args) {
+        for (pattern, arg) in plain.iter().zip(&args) {
             score += self.match_argument(pattern, arg, params, deduced)?;
+        }
+        if let Some(name) = pack.and_then(|inner| name_of_argument(inner)) {
+            let rest = args[plain.len()..].to_vec();
+            deduced.entry(name).or_insert(Bound::Pack(rest));
         }
         Some(score)
     }
@@ -420,9 +428,7 @@ impl Builder<'_> {
                 for actual in self.with_bases(arg.value()) {
                     if let Some((pattern, args)) = pattern_of(path, &actual) {
                         let mut found = Deduced::default();
-                        for (pattern, arg) in pattern.iter().zip(&args) {
-                            self.match_argument(pattern, arg, params, &mut found);
-                        }
+                        self.matches(pattern, &args, params, &mut found);
                         for (name, bound) in found {
                             if !fixed.contains(&name) {
                                 deduced.entry(name).or_insert(bound);
@@ -539,6 +545,20 @@ fn bound_of(binding: &Binding) -> Bound {
         Binding::Pack(list) => Bound::Pack(list.iter().map(bound_of).collect()),
         Binding::Object { ty, .. } | Binding::Alias { ty, .. } => Bound::Type(ty.clone()),
         Binding::Class { .. } | Binding::Path(_) => Bound::Type(Ty::Unknown),
+    }
+}
+
+/// The name alone in an argument: what a pack is called.
+fn name_of_argument(arg: &TemplateArg) -> Option<Name> {
+    let path = match arg {
+        TemplateArg::Type(Type { kind: TypeKind::Named(path), .. })
+        | TemplateArg::Either(Type { kind: TypeKind::Named(path), .. }, _)
+        | TemplateArg::Expr(Expr { kind: ExprKind::Name(path), .. }) => path,
+        _ => return None,
+    };
+    match &path.segments[..] {
+        [only] => Some(only.name.clone()),
+        _ => None,
     }
 }
 

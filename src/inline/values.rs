@@ -211,6 +211,7 @@ impl Builder<'_> {
             let value = self.int(32, span);
             return Ev::value(value, super::types::INT);
         }
+        self.copied_index |= matches!(kind, ThreadIdx | BlockDim);
         let axes = [Axis::X, Axis::Y, Axis::Z];
         let parts = axes
             .iter()
@@ -276,10 +277,10 @@ impl Builder<'_> {
         if &**name == "operator()" || program.named(name).len() > 64 {
             return;
         }
-        for id in program.visible(home, name) {
-            let item = program.item(id);
+        for id in program.visible(home, name).iter() {
+            let item = program.item(*id);
             if item.kind == super::program::ItemKind::Function && item.has_body && !item.is_kernel {
-                let reach = program.reach(id, self.words);
+                let reach = program.reach(*id, self.words);
                 holds.join(reach);
             }
         }

@@ -101,11 +101,11 @@ fn statement<'t>(stmt: &'t Stmt, todo: &mut Vec<Node<'t>>) {
                 todo.push(Node::Stmt(&method.body));
             }
         }
+        StmtKind::Alias(_, ty) => todo.push(Node::Type(ty)),
         StmtKind::Label(_)
         | StmtKind::Goto(_)
         | StmtKind::Break
         | StmtKind::Continue
-        | StmtKind::Alias(..)
         | StmtKind::UsingNamespace(_)
         | StmtKind::UsingName(_)
         | StmtKind::NamespaceAlias(..)

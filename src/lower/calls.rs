@@ -24,10 +24,11 @@ pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
             }
         }
         Kind::Identifier => {
-            if let "noexcept" | "typeid" | "alignof" | "__alignof__" | "__alignof" | "decltype" | "sizeof" =
-                reader.text(function)
-            {
+            if let "noexcept" | "typeid" | "alignof" | "__alignof__" | "__alignof" | "sizeof" = reader.text(function) {
                 return ExprKind::Unevaluated(Box::new(None));
+            }
+            if reader.text(function) == "decltype_" {
+                return conversion(Type::plain(TypeKind::Unknown), arguments(reader, list));
             }
         }
         // `(T)(x)`
@@ -41,12 +42,14 @@ pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
             }
         }
         Kind::CallExpression => {
+            // `kernel("<<<", grid, block)(x)`
             if let Some(config) = reader.child(function, Field::Arguments)
-                && reader.from(config).starts_with("<<<")
+                && reader.tree.first(config).is_some_and(|mark| reader.text(mark) == "\"<<<\"")
                 && let Some(kernel) = reader.child(function, Field::Function)
             {
                 let callee = Box::new(expression(reader, kernel));
-                let config = arguments(reader, config);
+                let mut config = arguments(reader, config);
+                config.remove(0);
                 return ExprKind::Launch { callee, config, args: arguments(reader, list) };
             }
         }
@@ -85,6 +88,10 @@ pub fn compound_literal(reader: &mut Reader, id: Id) -> ExprKind {
     let (Some(ty), Some(list)) = (reader.child(id, Field::Type), reader.child(id, Field::Value)) else {
         return ExprKind::Unreadable;
     };
+    // What stands for a default argument `{}`
+    if reader.text(ty) == "braced_" {
+        return ExprKind::InitList(Vec::new());
+    }
     let ty = match reader.kind(ty) {
         Kind::TypeDescriptor => type_descriptor(reader, ty),
         _ => Type::plain(type_specifier(reader, ty)),

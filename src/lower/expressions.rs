@@ -46,8 +46,6 @@ fn kind(reader: &mut Reader, id: Id) -> ExprKind {
         | Kind::DependentName
         | Kind::OperatorName
         | Kind::DestructorName => ExprKind::Name(path(reader, id)),
-        // A default argument `{}` that the repairs turned into a number
-        Kind::NumberLiteral if reader.from(id).starts_with('{') => ExprKind::InitList(Vec::new()),
         Kind::NumberLiteral => number(reader.text(id)),
         Kind::CharLiteral => character(reader.text(id)),
         Kind::True => ExprKind::Int { value: 1, unsigned: false },
@@ -136,13 +134,6 @@ fn binary(reader: &mut Reader, id: Id) -> ExprKind {
         };
         if reads_as_cast(reader, inner, op) {
             return cast_of_sign(reader, inner, op, right, chain);
-        }
-        if is_member_pointer(reader, operator) {
-            if !chain.is_empty() {
-                break;
-            }
-            let args = vec![expression(reader, inner), expression(reader, right)];
-            return named_call(reader, operator, "operator->*", args);
         }
         chain.push((op, right, reader.span(left)));
         left = inner;
@@ -256,12 +247,6 @@ fn cast_of_sign(reader: &mut Reader, ty: Id, op: BinaryOp, right: Id, chain: Vec
     kind
 }
 
-/// `->*`: the repairs left the `*` of it as a multiplication.
-fn is_member_pointer(reader: &Reader, operator: Id) -> bool {
-    let start = reader.node(operator).start;
-    start >= 2 && reader.between(start - 2, start + 1) == "->*"
-}
-
 pub fn binary_op(text: &str) -> Option<BinaryOp> {
     Some(match text {
         "+" => BinaryOp::Add,
@@ -348,17 +333,17 @@ fn update(reader: &mut Reader, id: Id) -> ExprKind {
     ExprKind::Increment { by, prefix, target: Box::new(expression(reader, argument)) }
 }
 
-/// `a ?: b` is `a ? a : b`.
+/// `a ?: b` is `a ? a : b`, and depends on what `a | b` depends on.
 fn conditional(reader: &mut Reader, id: Id) -> ExprKind {
     let (Some(on), Some(no)) = (reader.child(id, Field::Condition), reader.child(id, Field::Alternative)) else {
         return ExprKind::Unreadable;
     };
-    let on = expression(reader, on);
-    let yes = match reader.child(id, Field::Consequence) {
-        Some(yes) => expression(reader, yes),
-        None => on.clone(),
+    let on = Box::new(expression(reader, on));
+    let Some(yes) = reader.child(id, Field::Consequence) else {
+        return ExprKind::Binary(BinaryOp::BitOr, on, Box::new(expression(reader, no)));
     };
-    ExprKind::Conditional(Box::new(on), Box::new(yes), Box::new(expression(reader, no)))
+    let yes = Box::new(expression(reader, yes));
+    ExprKind::Conditional(on, yes, Box::new(expression(reader, no)))
 }
 
 fn member(reader: &mut Reader, id: Id) -> ExprKind {

@@ -62,8 +62,15 @@ fn segment(reader: &mut Reader, id: Id) -> Segment {
 }
 
 /// An identifier, or an operator's or destructor's name without the blanks it may be written with.
+///
+/// `operator__` is what `operator()` is called where the grammar wants a plain name.
 pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
     let text = reader.text(id);
+    match text {
+        "operator__" => return reader.name("operator()"),
+        "operator_index_" => return reader.name("operator[]"),
+        _ => {}
+    }
     let is_operator = text.strip_prefix("operator").is_some_and(|rest| !rest.trim_start().starts_with(is_word));
     if reader.kind(id) == Kind::OperatorCast || (!is_operator && text.starts_with("operator ")) {
         let end = text.find('(').unwrap_or(text.len());
@@ -88,15 +95,30 @@ pub fn template_arguments(reader: &mut Reader, list: Id) -> Vec<TemplateArg> {
     args.into_iter().map(|arg| template_argument(reader, arg)).collect()
 }
 
+/// What may be a type and a value is both only where neither holds template arguments: two readings of each would
+/// double with every level.
 fn template_argument(reader: &mut Reader, id: Id) -> TemplateArg {
     match reader.kind(id) {
-        Kind::TypeDescriptor => {
-            let written =
-                reader.deeper(id, |reader| type_descriptor(reader, id)).unwrap_or(Type::plain(TypeKind::Unknown));
-            match type_as_expression(reader, id) {
-                Some(value) => TemplateArg::Either(written, value),
-                None => TemplateArg::Type(written),
+        Kind::TypeDescriptor if may_be_value(reader, id) => {
+            let declarator = reader.child(id, Field::Declarator);
+            let Some(value) = reader.deeper(id, |reader| type_as_expression(reader, id)).flatten() else {
+                return TemplateArg::Type(Type::plain(TypeKind::Unknown));
+            };
+            match (&value.kind, declarator.map(|declarator| reader.kind(declarator))) {
+                (ExprKind::Name(path), None) if path.segments.iter().all(|segment| segment.args.is_none()) => {
+                    TemplateArg::Either(Type::plain(TypeKind::Named(path.clone())), value)
+                }
+                (ExprKind::Name(path), None) if names_value(path) => TemplateArg::Expr(value),
+                (ExprKind::Name(path), None) => TemplateArg::Type(Type::plain(TypeKind::Named(path.clone()))),
+                (_, Some(Kind::AbstractFunctionDeclarator)) => {
+                    TemplateArg::Either(Type::plain(TypeKind::Function), value)
+                }
+                _ => TemplateArg::Either(Type::plain(TypeKind::Unknown), value),
             }
+        }
+        Kind::TypeDescriptor => {
+            let ty = reader.deeper(id, |reader| type_descriptor(reader, id));
+            TemplateArg::Type(ty.unwrap_or(Type::plain(TypeKind::Unknown)))
         }
         Kind::ParameterPackExpansion => {
             let pattern = reader.child(id, Field::Pattern);
@@ -107,26 +129,69 @@ fn template_argument(reader: &mut Reader, id: Id) -> TemplateArg {
     }
 }
 
+/// `is_same_v<T, U>`, `rank<T>::value`: values by custom.
+fn names_value(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.name.ends_with("_v") || &*last.name == "value")
+}
+
+/// Whether no keyword or mark of a `type_descriptor` or `parameter_declaration` says that it can only be a type.
+fn may_be_value(reader: &Reader, id: Id) -> bool {
+    if reader.tree.child_of_kind(id, Kind::TypeQualifier).is_some() {
+        return false;
+    }
+    let mut declarator = reader.child(id, Field::Declarator);
+    let is_conversion = declarator.is_some_and(|it| is_call(reader, it));
+    let type_is_name = reader.child(id, Field::Type).is_some_and(|ty| match reader.kind(ty) {
+        Kind::TypeIdentifier | Kind::QualifiedIdentifier | Kind::TemplateType => true,
+        // `int(x)`, `float(y)` as an argument
+        Kind::PrimitiveType => is_conversion,
+        _ => false,
+    });
+    while let Some(it) = declarator {
+        let parts_fit = match reader.kind(it) {
+            Kind::AbstractFunctionDeclarator => {
+                let parameters = reader.child(it, Field::Parameters);
+                parameters.is_some_and(|list| may_be_arguments(reader, list))
+            }
+            Kind::AbstractArrayDeclarator => reader.child(it, Field::Size).is_some(),
+            Kind::PointerDeclarator | Kind::ReferenceDeclarator | Kind::ParenthesizedDeclarator => return type_is_name,
+            _ => false,
+        };
+        if !parts_fit {
+            return false;
+        }
+        declarator = reader.child(it, Field::Declarator);
+    }
+    type_is_name
+}
+
+fn may_be_arguments(reader: &Reader, list: Id) -> bool {
+    reader.tree.children(list).filter(|child| reader.kind(*child) != Kind::Token).all(|child| {
+        match reader.kind(child) {
+            Kind::ParameterDeclaration => {
+                let direct = reader.child(child, Field::Declarator).is_none_or(|it| !is_call(reader, it));
+                let named = reader.child(child, Field::Type).is_some_and(|ty| reader.kind(ty) != Kind::PrimitiveType);
+                (direct && named) || !direct
+            }
+            kind => kind == Kind::VariadicParameterDeclaration,
+        }
+    })
+}
+
 /// For a `type_descriptor` or `parameter_declaration` that may as well be a value: that value.
 ///
 /// `T`, `a::b<c>`, `a * b`, `a & b`, `f(x)`, `a[i]`: wherever no keyword says that it is a type.
 pub fn type_as_expression(reader: &mut Reader, id: Id) -> Option<Expr> {
-    if reader.tree.child_of_kind(id, Kind::TypeQualifier).is_some() {
+    if !may_be_value(reader, id) {
         return None;
     }
     let ty = reader.child(id, Field::Type)?;
     let span = reader.span(ty);
-    let base = match reader.kind(ty) {
-        Kind::TypeIdentifier | Kind::QualifiedIdentifier | Kind::TemplateType => {
-            let path = reader.deeper(ty, |reader| path(reader, ty))?;
-            Expr { kind: ExprKind::Name(path), span }
-        }
-        // `int(x)`, `float(y)` as an argument
-        Kind::PrimitiveType if reader.child(id, Field::Declarator).is_some_and(|it| is_call(reader, it)) => {
-            Expr { kind: ExprKind::Name(plain_path(reader.name_of(ty))), span }
-        }
-        _ => return None,
+    let path = match reader.kind(ty) {
+        Kind::PrimitiveType => plain_path(reader.name_of(ty)),
+        _ => reader.deeper(ty, |reader| path(reader, ty))?,
     };
+    let base = Expr { kind: ExprKind::Name(path), span };
     match reader.child(id, Field::Declarator) {
         None => Some(base),
         Some(declarator) => reader.deeper(declarator, |reader| declarator_as_expression(reader, base, declarator))?,
@@ -139,16 +204,16 @@ fn is_call(reader: &Reader, declarator: Id) -> bool {
 
 fn declarator_as_expression(reader: &mut Reader, base: Expr, id: Id) -> Option<Expr> {
     let span = reader.span_between(base.span.start, reader.node(id).end);
-    let binary = |op, right| ExprKind::Binary(op, Box::new(base.clone()), Box::new(right));
+    let binary = |base, op, right| ExprKind::Binary(op, Box::new(base), Box::new(right));
     let kind = match reader.kind(id) {
         Kind::PointerDeclarator => {
             let right = reader.child(id, Field::Declarator)?;
-            binary(BinaryOp::Mul, name_as_expression(reader, right)?)
+            binary(base, BinaryOp::Mul, name_as_expression(reader, right)?)
         }
         Kind::ReferenceDeclarator => {
             let right = reader.tree.first(id)?;
             let op = if reader.from(id).starts_with("&&") { BinaryOp::And } else { BinaryOp::BitAnd };
-            binary(op, name_as_expression(reader, right)?)
+            binary(base, op, name_as_expression(reader, right)?)
         }
         Kind::AbstractFunctionDeclarator => {
             let parameters = reader.child(id, Field::Parameters)?;

@@ -1,6 +1,5 @@
 //! What lowering one item needs at hand: the tree, the text as it was before repairs, shared names, the depth.
 
-use crate::lower::Dropped;
 use crate::lower::tree::{Field, Id, Kind, Node, Tree};
 use crate::program::{Expr, ExprKind, Name, Path, Segment};
 use crate::text::Span;
@@ -8,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Statements, expressions and types nest at most this deep in a program; what is deeper is unreadable.
 ///
-/// One level costs at most 2.6 kB of stack in a release build and 6 kB in a debug build (measured on nested
-/// parentheses, blocks, calls, lambdas and template arguments), so a thread that lowers needs 8 MB.
+/// One level costs at most 3 kB of stack (measured in a debug build on nested parentheses, calls, statements, lambdas,
+/// classes and template arguments), so a thread that lowers, copies or drops such a program needs 4 MB.
 pub const MAX_DEPTH: usize = 1000;
 
 pub struct Reader<'a> {
@@ -18,8 +17,6 @@ pub struct Reader<'a> {
     text: &'a str,
     /// Bytes of `text` that stand before the caller's own text.
     before: u32,
-    /// Storage words that were taken out of the text, and where they stood.
-    dropped: &'a [Dropped<'a>],
     names: FxHashMap<&'a str, Name>,
     pub depth: usize,
     /// The first place that nests too deep.
@@ -35,12 +32,11 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(tree: &'a Tree, text: &'a str, before: usize, dropped: &'a [Dropped<'a>]) -> Reader<'a> {
+    pub fn new(tree: &'a Tree, text: &'a str, before: usize) -> Reader<'a> {
         Reader {
             tree,
             text,
             before: before as u32,
-            dropped,
             names: FxHashMap::default(),
             depth: 0,
             too_deep: None,
@@ -56,22 +52,12 @@ impl<'a> Reader<'a> {
     where
         'a: 'b,
     {
-        let mut other = Reader::new(tree, self.text, self.before as usize, self.dropped);
+        let mut other = Reader::new(tree, self.text, self.before as usize);
         other.names = std::mem::take(&mut self.names);
         other.variables = std::mem::take(&mut self.variables);
         other.types = std::mem::take(&mut self.types);
         other.packs = std::mem::take(&mut self.packs);
         other
-    }
-
-    /// The storage words taken out before or among the specifiers of `id`, whose first declarator begins at `end`.
-    pub fn dropped(&self, id: Id, end: u32) -> impl Iterator<Item = &'a str> + use<'a> {
-        let start = match self.dropped.is_empty() {
-            true => 0,
-            false => self.up_to(id).trim_end().len() as u32,
-        };
-        let words = self.dropped.iter().filter(move |(at, _)| (start..=end).contains(at));
-        words.map(|(_, word)| *word)
     }
 
     pub fn node(&self, id: Id) -> Node {
@@ -98,10 +84,6 @@ impl<'a> Reader<'a> {
     /// The text from a node's start on.
     pub fn from(&self, id: Id) -> &'a str {
         self.text.get(self.tree.node(id).start as usize..).unwrap_or_default()
-    }
-
-    pub fn up_to(&self, id: Id) -> &'a str {
-        self.text.get(..self.tree.node(id).start as usize).unwrap_or_default()
     }
 
     pub fn span(&self, id: Id) -> Span {

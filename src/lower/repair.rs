@@ -1,8 +1,8 @@
 //! An item's text into one of the same length that the C++ grammar reads rightly.
 //!
-//! Tokens that the grammar has no rule for, or that it misreads, give way to ones that it knows: `operator()` to a plain
-//! name, `i < n` to `i > n` where it would see template arguments. Lowering reads names and operators in the original
-//! text at the same place, so nothing is lost.
+//! CUDA's own syntax is gone already (`source::expand`). What is left are C++'s ambiguities: `i < n` gives way to `i > n`
+//! where the grammar would see template arguments, a macro that nobody defines to a loop where it must be one. Lowering
+//! reads names and operators in the original text at the same place, so nothing is lost.
 
 use crate::lower::brackets::{Brackets, word};
 use crate::source::lexer::{Token, TokenKind};
@@ -12,8 +12,7 @@ use std::cell::OnceCell;
 /// Furthest that a look for a closing bracket goes, in tokens.
 const FAR: usize = 200;
 
-pub fn repaired(text: &str, tokens: &[Token]) -> Vec<u8> {
-    let brackets = Brackets::new(tokens);
+pub fn repaired(text: &str, tokens: &[Token], brackets: &Brackets) -> Vec<u8> {
     let mut repair =
         Repair { text, tokens, brackets, out: text.as_bytes().to_vec(), values: OnceCell::new(), braces: Vec::new() };
     for at in 0..tokens.len() {
@@ -22,10 +21,21 @@ pub fn repaired(text: &str, tokens: &[Token]) -> Vec<u8> {
     repair.out
 }
 
+/// `void f() { {} }` without the inner braces: with them it reads as a variable with initialisers.
+pub fn empty_body(text: &str, tokens: &[Token], brackets: &Brackets, open: usize, out: &mut [u8]) {
+    let inside = open + 1..brackets.partner(open).unwrap_or(open + 1);
+    let is_brace = |at: usize| matches!(tokens.get(at).map(|token| word(text, *token)), Some("{" | "}"));
+    if inside.clone().all(is_brace) {
+        for token in &tokens[inside] {
+            out[token.start as usize..token.end as usize].fill(b' ');
+        }
+    }
+}
+
 struct Repair<'a> {
     text: &'a str,
     tokens: &'a [Token],
-    brackets: Brackets,
+    brackets: &'a Brackets,
     out: Vec<u8>,
     /// Names that are values for sure.
     values: OnceCell<FxHashSet<&'a str>>,
@@ -68,55 +78,22 @@ impl<'a> Repair<'a> {
     fn token(&mut self, at: usize) {
         let token = self.tokens[at];
         match token.kind {
-            TokenKind::Identifier => self.name(at),
-            TokenKind::LaunchOpen => self.launch(at),
-            TokenKind::Directive => self.directive(at),
+            TokenKind::Identifier if self.begins_statement(at) && !is_keyword(self.word(at)) => {
+                self.unexpanded_macro(at)
+            }
             TokenKind::Punctuator => match token.first {
                 b'{' => {
                     let holds_statements = !self.opens_class(at);
                     self.braces.push(holds_statements);
-                    if self.before(at) == "=" {
-                        self.default_braces(at);
-                    }
                 }
                 b'}' => {
                     self.braces.pop();
                 }
-                b'[' if self.is(at + 1, "[") => self.attribute(at),
                 b'<' if token.end - token.start == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
-                b'-' if token.end - token.start == 3 => self.overwrite(at, at, "  /"),
+                b'*' if self.before(at) == "::" => self.member_pointer(at),
+                b'*' if self.is(at + 1, "=") => self.nameless_default(at + 1),
                 _ => {}
             },
-            _ => {}
-        }
-    }
-
-    fn name(&mut self, at: usize) {
-        let word = self.word(at);
-        match word {
-            "operator" => self.operator(at),
-            "typename" => self.typename(at),
-            "case" => self.case(at),
-            "new" => self.new_array(at),
-            "__shared__" | "__constant__" | "__device__" | "__managed__" | "__global__" | "__host__" => {
-                // On a lambda it stands behind the captures.
-                let mut first = at;
-                while first > 0 && self.before(first).starts_with("__") {
-                    first -= 1;
-                }
-                let with = if matches!(self.before(first), "]" | ")") { "" } else { "register" };
-                self.overwrite(at, at, with);
-            }
-            "__attribute__" | "__attribute" | "__declspec" | "__align__" | "__launch_bounds__" | "__cluster_dims__"
-            | "__block_size__" | "__maxnreg__" | "_Pragma" | "__pragma" => {
-                let last = if self.is(at + 1, "(") { self.brackets.partner(at + 1) } else { Some(at) };
-                if let Some(last) = last {
-                    self.blank(at, last);
-                }
-            }
-            "__forceinline__" | "__noinline__" | "__inline__" | "__forceinline" | "__grid_constant__"
-            | "__extension__" | "__cdecl" | "__stdcall" => self.blank(at, at),
-            _ if self.begins_statement(at) && !is_keyword(word) => self.unexpanded_macro(at),
             _ => {}
         }
     }
@@ -142,126 +119,31 @@ impl<'a> Repair<'a> {
         }
     }
 
-    /// `operator()` into a plain name, `operator__`; conversions stay.
-    fn operator(&mut self, at: usize) {
-        let symbol = at + 1;
-        let Some(token) = self.tokens.get(symbol) else { return };
-        let last = match token.kind {
-            TokenKind::Punctuator if matches!(token.first, b'(' | b'[') => self.brackets.partner(symbol),
-            TokenKind::Punctuator => Some(symbol),
-            _ => None,
-        };
-        if let Some(last) = last.filter(|last| *last <= symbol + 1) {
-            let (start, end) = (self.tokens[at].end as usize, self.tokens[last].end as usize);
-            self.out[start..end].fill(b'_');
+    /// `int (Shape::*f)(int)` as `int (       *f)(int)`: a pointer like any other.
+    fn member_pointer(&mut self, at: usize) {
+        let mut first = at;
+        while first >= 2 && self.is(first - 1, "::") && self.is_name(first - 2) {
+            first -= 2;
+        }
+        if first < at {
+            self.blank(first, at - 1);
         }
     }
 
-    /// `typename T::Shape(..)` as an expression, which the grammar has no rule for.
-    fn typename(&mut self, at: usize) {
-        let mut end = at + 1;
-        while end < self.tokens.len() && end < at + FAR {
-            match self.word(end) {
-                "::" | "template" => end += 1,
-                "<" => match self.closing_angle(end) {
-                    Angle::ClosedAt(close) => end = close + 1,
-                    _ => return,
-                },
-                "decltype" => match self.brackets.partner(end + 1) {
-                    Some(close) => end = close + 1,
+    /// `(Key, Enable * = nullptr)`: the grammar takes no default for a pointer without a name.
+    fn nameless_default(&mut self, equals: usize) {
+        let mut at = equals + 1;
+        while at < self.tokens.len() && at < equals + FAR {
+            match self.word(at) {
+                "," | ")" | ">" => return self.blank(equals, at - 1),
+                "(" | "[" | "{" => match self.brackets.partner(at) {
+                    Some(close) => at = close,
                     None => return,
                 },
-                _ if self.is_name(end)
-                    && (self.before(end) == "::" || end == at + 1 || self.before(end) == "template") =>
-                {
-                    end += 1
-                }
-                _ => break,
-            }
-        }
-        if end > at + 2 && matches!(self.word(end), "(" | "{") {
-            self.blank(at, at);
-        }
-    }
-
-    /// GNU's `case 1 ... 5:` as `1 ^ 5`.
-    fn case(&mut self, at: usize) {
-        for dots in at + 2..(at + 32).min(self.tokens.len()) {
-            match self.word(dots) {
-                "..." => return self.overwrite(dots, dots, "^"),
-                ":" | ";" | "{" => return,
+                ";" | "]" | "}" => return,
                 _ => {}
             }
-        }
-    }
-
-    /// `new float *[n]` as `new float  [n]`.
-    fn new_array(&mut self, at: usize) {
-        for star in at + 2..(at + 12).min(self.tokens.len()) {
-            match self.word(star) {
-                "*" => {
-                    let mut last = star;
-                    while self.is(last + 1, "*") {
-                        last += 1;
-                    }
-                    if self.is(last + 1, "[") {
-                        self.blank(star, last);
-                    }
-                    return;
-                }
-                "::" | "<" | ">" | "const" => {}
-                _ if self.is_name(star) => {}
-                _ => return,
-            }
-        }
-    }
-
-    /// `[[likely]]`: nothing that matters here.
-    fn attribute(&mut self, at: usize) {
-        if let (Some(outer), Some(inner)) = (self.brackets.partner(at), self.brackets.partner(at + 1))
-            && inner + 1 == outer
-        {
-            self.blank(at, outer);
-        }
-    }
-
-    fn directive(&mut self, at: usize) {
-        let mut last = at;
-        while self.tokens.get(last + 1).is_some_and(|token| !token.first_on_line()) {
-            last += 1;
-        }
-        self.blank(at, last);
-    }
-
-    /// `kernel<<<grid, block>>>(x)` as `kernel(grid, block)(x)`.
-    fn launch(&mut self, at: usize) {
-        let mut close = at + 1;
-        while close < self.tokens.len() && close < at + FAR {
-            match self.tokens[close].kind {
-                TokenKind::LaunchClose => {
-                    self.overwrite(at, at, "(");
-                    self.overwrite(close, close, ")");
-                    return;
-                }
-                TokenKind::Punctuator if matches!(self.tokens[close].first, b'(' | b'[' | b'{') => {
-                    match self.brackets.partner(close) {
-                        Some(partner) => close = partner,
-                        None => return,
-                    }
-                }
-                _ if self.is(close, ";") => return,
-                _ => {}
-            }
-            close += 1;
-        }
-    }
-
-    /// `const Options &options = {}` among parameters.
-    fn default_braces(&mut self, at: usize) {
-        let Some(close) = self.brackets.partner(at) else { return };
-        let within_parameters = self.brackets.around(at).is_some_and(|open| self.is(open, "("));
-        if within_parameters && matches!(self.word(close + 1), "," | ")") {
-            self.overwrite(at, close, "0");
+            at += 1;
         }
     }
 

@@ -343,7 +343,16 @@ impl<'a> Scan<'a> {
 
     /// `({ int y = f(x); y; })`, against `({1, 2})`.
     fn holds_statements(&self, close: usize) -> bool {
-        matches!(self.word(close - 1), ";" | "}") && self.word(close + 1) == ")" && close - 1 > self.at
+        let mut at = self.at + 1;
+        while at < close {
+            match self.word(at) {
+                ";" => return self.word(close + 1) == ")",
+                "(" | "[" | "{" => at = self.brackets.partner(at).unwrap_or(close),
+                _ => {}
+            }
+            at += 1;
+        }
+        false
     }
 
     /// The braces of the lambda whose captures begin here.

@@ -4,12 +4,13 @@ use crate::lower::assembly::assembly;
 use crate::lower::classes::class;
 use crate::lower::declarations::{Scope, alias, declared, enumerators, parameter, typedefs};
 use crate::lower::expressions::{expression, keyword_call};
-use crate::lower::names::{path, plain_name};
+use crate::lower::names::{last_name, path, plain_name};
 use crate::lower::reader::{Reader, plain_path};
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, type_specifier, unwrap_declarator};
 use crate::program::{
-    Condition, Declaration, Expr, ExprKind, IfArm, Init, Name, Path, Segment, Stmt, StmtKind, Storage, Type, TypeKind,
+    BinaryOp, Condition, Declaration, Expr, ExprKind, IfArm, Init, Name, Path, Segment, Stmt, StmtKind, Storage, Type,
+    TypeKind,
 };
 use crate::text::Span;
 use std::sync::Arc;
@@ -77,6 +78,8 @@ pub fn push(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
         Kind::CaseStatement => return case(reader, id, list),
         Kind::ExpressionStatement => match reader.tree.first(id) {
             None => StmtKind::Empty,
+            // A label at the end of a block
+            Some(inner) if reader.node(inner).missing => StmtKind::Empty,
             Some(inner) => expression_statement(reader, inner),
         },
         Kind::Declaration | Kind::TypeDefinition | Kind::FieldDeclaration => return declaration(reader, id, list),
@@ -342,12 +345,8 @@ const MOST_CASES: i64 = 1024;
 
 /// One value, or all values of a range between literals; of a range that cannot be counted its two ends.
 fn case_values(reader: &mut Reader, id: Id) -> Vec<Expr> {
-    let is_range = reader.child(id, Field::Operator).is_some_and(|operator| reader.text(operator) == ".");
-    let (Some(left), Some(right), true) = (reader.child(id, Field::Left), reader.child(id, Field::Right), is_range)
-    else {
-        return vec![expression(reader, id)];
-    };
-    let (low, high) = (expression(reader, left), expression(reader, right));
+    let value = expression(reader, id);
+    let Some((low, high)) = case_range(&value) else { return vec![value] };
     if let (ExprKind::Int { value: first, unsigned }, ExprKind::Int { value: last, .. }) = (&low.kind, &high.kind)
         && last.checked_sub(*first).is_some_and(|count| (0..MOST_CASES).contains(&count))
     {
@@ -356,7 +355,17 @@ fn case_values(reader: &mut Reader, id: Id) -> Vec<Expr> {
             .map(|value| Expr { kind: ExprKind::Int { value, unsigned }, span: low.span })
             .collect();
     }
-    vec![low, high]
+    vec![low.clone(), high.clone()]
+}
+
+/// `1 + case_range_ + 3` stands for `1 ... 3`.
+fn case_range(value: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Binary(BinaryOp::Add, left, high) = &value.kind else { return None };
+    let ExprKind::Binary(BinaryOp::Add, low, mark) = &left.kind else { return None };
+    match &mark.kind {
+        ExprKind::Name(path) if &*last_name(path) == "case_range_" => Some((low, high)),
+        _ => None,
+    }
 }
 
 fn field_body(reader: &mut Reader, id: Id) -> Stmt {

@@ -237,6 +237,7 @@ names! {
     LambdaExpression = "lambda_expression",
     LinkageSpecification = "linkage_specification",
     LiteralSuffix = "literal_suffix",
+    MsDeclspecModifier = "ms_declspec_modifier",
     NamespaceAliasDefinition = "namespace_alias_definition",
     NamespaceDefinition = "namespace_definition",
     NamespaceIdentifier = "namespace_identifier",

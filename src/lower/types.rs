@@ -18,31 +18,29 @@ pub fn specifiers(reader: &mut Reader, id: Id) -> Specifiers {
     let mut ty = Type::plain(TypeKind::Unknown);
     let mut storage = Storage::default();
     let mut written = None;
-    let mut end = reader.node(id).end;
     for child in reader.tree.children(id) {
         match reader.kind(child) {
-            Kind::StorageClassSpecifier => storage_class(&mut storage, reader.from(child)),
-            Kind::TypeQualifier => qualify(&mut ty, &mut storage, reader.from(child)),
+            Kind::StorageClassSpecifier => storage_class(&mut storage, reader.text(child)),
+            // `__declspec(__shared__)`
+            Kind::MsDeclspecModifier => {
+                if let Some(word) = reader.tree.child_of_kind(child, Kind::Identifier) {
+                    storage_class(&mut storage, reader.text(word));
+                }
+            }
+            Kind::TypeQualifier => qualify(&mut ty, &mut storage, reader.text(child)),
             _ if reader.node(child).field == Field::Type => {
                 ty.kind = type_specifier(reader, child);
                 written = Some(child);
             }
-            _ if reader.node(child).field == Field::Declarator => {
-                end = reader.node(child).start;
-                break;
-            }
+            _ if reader.node(child).field == Field::Declarator => break,
             _ => {}
         }
-    }
-    for word in reader.dropped(id, end) {
-        storage_class(&mut storage, word);
     }
     Specifiers { ty, storage, written }
 }
 
-/// `text` begins with the word: repairs put `register` where CUDA's own words stood, which may be longer.
-fn storage_class(storage: &mut Storage, text: &str) {
-    match word(text) {
+fn storage_class(storage: &mut Storage, word: &str) {
+    match word {
         "__shared__" => storage.shared = true,
         "__constant__" => storage.constant = true,
         "__device__" | "__managed__" => storage.device = true,
@@ -52,8 +50,8 @@ fn storage_class(storage: &mut Storage, text: &str) {
     }
 }
 
-fn qualify(ty: &mut Type, storage: &mut Storage, text: &str) {
-    match word(text) {
+fn qualify(ty: &mut Type, storage: &mut Storage, word: &str) {
+    match word {
         "const" => ty.is_const = true,
         "volatile" => ty.is_volatile = true,
         "constexpr" => {
@@ -65,15 +63,12 @@ fn qualify(ty: &mut Type, storage: &mut Storage, text: &str) {
     }
 }
 
-fn word(text: &str) -> &str {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    &text[..end]
-}
-
 pub fn type_specifier(reader: &mut Reader, id: Id) -> TypeKind {
     match reader.kind(id) {
         Kind::PrimitiveType => TypeKind::Named(plain_path(reader.name_of(id))),
         Kind::TypeIdentifier if reader.text(id) == "auto" => TypeKind::Auto,
+        // What stands for `decltype(x)` in `decltype(x){}`
+        Kind::TypeIdentifier if reader.text(id) == "decltype_" => TypeKind::Unknown,
         Kind::TypeIdentifier | Kind::TemplateType | Kind::QualifiedIdentifier | Kind::DependentType => {
             reader.deeper(id, |reader| path(reader, id)).map_or(TypeKind::Unknown, TypeKind::Named)
         }
@@ -216,7 +211,7 @@ fn pointer(reader: &mut Reader, to: Type, id: Id) -> Type {
     let mut ty = Type::plain(TypeKind::Pointer(Box::new(to)));
     for child in reader.tree.children(id) {
         if reader.kind(child) == Kind::TypeQualifier {
-            qualify(&mut ty, &mut Storage::default(), reader.from(child));
+            qualify(&mut ty, &mut Storage::default(), reader.text(child));
         }
     }
     ty

@@ -13,8 +13,7 @@ mod view;
 
 pub use attributes::{Attributes, Bounds, BoundsKind, BoundsText};
 pub use extract::extract;
-pub use text::ItemText;
-pub(super) use text::{Source, class_text, function_text, plain_text};
+pub(super) use text::{ItemText, Source, alias_text, class_text, function_text, plain_text};
 
 use crate::program::Name;
 use std::ops::Range;
@@ -52,10 +51,7 @@ pub enum ItemKind {
     /// The enumerators are items of their own.
     Enum,
     /// `enumeration` is an index into the same list; `scoped` for `enum class`.
-    Enumerator {
-        enumeration: u32,
-        scoped: bool,
-    },
+    Enumerator { enumeration: u32, scoped: bool },
     Value,
     /// `using X = ..`, `typedef .. X`; its tokens.
     Alias,
@@ -66,10 +62,7 @@ pub enum ItemKind {
     /// `namespace x = a::b;`
     NamespaceAlias(Vec<Name>),
     /// `template void f<float, 4>(..);`, `template class C<int>;`: the template arguments, without brackets.
-    Instantiation {
-        arguments: Option<Tokens>,
-        of_class: bool,
-    },
+    Instantiation { arguments: Option<Tokens>, of_class: bool },
 }
 
 #[derive(Clone, Debug, Default)]

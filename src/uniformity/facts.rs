@@ -366,7 +366,6 @@ impl<'a> Facts<'a> {
             Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
                 gcd(self.divisor(*a), self.divisor(*b))
             }
-            Node::Leaf(Leaf::Left(_, inner)) => self.divisor(*inner),
             _ => 1,
         }
     }
@@ -438,7 +437,6 @@ impl<'a> Facts<'a> {
                 Bounds::new(0, i64::from(i32::MAX) - 1)
             }
             Leaf::Iteration(_) => Bounds::new(0, FAR),
-            Leaf::Left(_, inner) => self.bounds(*inner),
             _ => Bounds::ANY,
         }
     }

@@ -160,7 +160,11 @@ impl Symbols {
         if let Some(found) = self.known.get(&node) {
             return *found;
         }
-        let depth = 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0);
+        // A leaf's agreement comes out of a table, however deep what it stands for.
+        let depth = match &node {
+            Node::Leaf(_) => 1,
+            _ => 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0),
+        };
         if depth > MAX_DEPTH {
             let mut leaves: Vec<Symbol> = Vec::new();
             let mut seen = rustc_hash::FxHashSet::default();

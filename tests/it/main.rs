@@ -8,6 +8,7 @@ mod formats;
 mod layers;
 mod marks;
 mod program;
+mod proofs;
 mod sample;
 mod settings;
 mod suppress;

@@ -69,6 +69,8 @@ pub(super) struct MacroUse {
     pub braces: bool,
     /// Takes arguments.
     pub function_like: bool,
+    /// Defined by no file of the run but known from elsewhere; a function of that name counts for more.
+    pub well_known: bool,
     /// Some word outside parentheses that is no attribute: a type, a name, a parameter.
     pub names: bool,
 }
@@ -205,7 +207,8 @@ impl Reader<'_, '_> {
                     b"(" => {
                         let named = self.named_by(&path, start);
                         if named {
-                            let is_macro = path.segments.len() == 1 && (self.macro_use)(path.segments[0].at).is_macro;
+                            let use_of = (self.macro_use)(path.segments.first().map_or(start, |first| first.at));
+                            let is_macro = path.segments.len() == 1 && use_of.is_macro && !use_of.well_known;
                             self.candidate(std::mem::take(&mut path), has_type, result_start, is_macro);
                         } else if self.at > start
                             && view.byte(self.at - 1, b')')

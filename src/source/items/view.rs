@@ -101,9 +101,7 @@ impl<'a> View<'a> {
 
     pub fn is_open_bracket(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
-            token.kind == TokenKind::Punctuator
-                && token.end - token.start == 1
-                && matches!(token.first, b'(' | b'[' | b'{')
+            token.kind == TokenKind::Punctuator && token.end - token.start == 1 && matches!(token.first, b'(' | b'[' | b'{')
         })
     }
 
