@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod expand;
 pub mod index;
 pub mod items;
+pub mod launch;
 pub mod lexer;
 pub mod select;
 pub mod tree;
