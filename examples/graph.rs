@@ -42,7 +42,13 @@ fn run() {
     let start = Instant::now();
     let tree = Tree::new(Files::new(files, &Options::default()));
     let program = Program::of(&tree);
-    let roots: Vec<_> = tree.ids().filter(|id| (tree.item(*id).is_kernel() || devices && tree.item(*id).attributes.device) && tree.item(*id).is_definition()).collect();
+    let roots: Vec<_> = tree
+        .ids()
+        .filter(|id| {
+            (tree.item(*id).is_kernel() || devices && tree.item(*id).attributes.device)
+                && tree.item(*id).is_definition()
+        })
+        .collect();
     eprintln!("tree {:?}; {} kernels", start.elapsed(), roots.len());
     let start = Instant::now();
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);

@@ -153,6 +153,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             shapes.push((shape, at));
         }
     }
+    for args in launch::instantiations(session.tree, item) {
+        if !contexts.iter().any(|(known, _)| *known == args) {
+            let shape = base(&args);
+            contexts.push((args, vec![(shape, None)]));
+        }
+    }
     if contexts.is_empty() {
         contexts.push((Vec::new(), vec![(base(&[]), None)]));
     }
@@ -165,11 +171,8 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         .into_iter()
         .map(|(args, shapes)| {
             let text = args.join(", ");
-            let template_args = if text.is_empty() {
-                Vec::new()
-            } else {
-                lower::template_args(&mut lower::Parser::new(), &text)
-            };
+            let template_args =
+                if text.is_empty() { Vec::new() } else { lower::template_args(&mut lower::Parser::new(), &text) };
             Context { instance: Instance { template_args }, shapes }
         })
         .collect()
@@ -190,14 +193,19 @@ fn shape_of(base: &Shape, launch: &Launch) -> Shape {
 
 // ---------------------------------------------------------------- what could not be done
 
+/// One note for a root, at the first thing that stopped it.
 fn report_incomplete(session: &Session, item: ItemId, graph: &Graph, findings: &mut Vec<Finding>) {
     let holds_barrier = graph.insts.iter().any(|inst| matches!(inst.op, Op::Barrier(_)));
-    let mut seen = FxHashSet::default();
-    for (at, why) in &graph.incomplete {
-        let range = home(session, *at).range;
-        if (holds_barrier || session.tree.item(item).is_kernel()) && seen.insert(range) {
-            findings.push(incomplete(session, item, range, why));
-        }
+    let known = findings.iter().any(|finding| finding.rule.name == rules::INCOMPLETE.name);
+    if known || !(holds_barrier || session.tree.item(item).is_kernel()) {
+        return;
+    }
+    if let Some((at, why)) = graph.incomplete.first() {
+        let more = match graph.incomplete.len() {
+            1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        findings.push(incomplete(session, item, home(session, *at).range, &format!("{why}{more}")));
     }
 }
 

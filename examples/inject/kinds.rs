@@ -75,7 +75,10 @@ pub const KINDS: &[Kind] = &[
     divides("goto backwards", "int i_ = 0; synclint_again: B if (i_++ < (int)(threadIdx.x & 1)) goto synclint_again;"),
     divides("switch", "switch (threadIdx.x & 3) { case 1: B break; default: break; }"),
     divides("racy broadcast", "__shared__ int r_; if (threadIdx.x == 0) r_ = clock(); if (r_ & 1) { B }"),
-    divides("own shared element", "__shared__ int e_[1024]; e_[threadIdx.x] = threadIdx.x % 3; __syncthreads(); if (e_[threadIdx.x] == 1) { B }"),
+    divides(
+        "own shared element",
+        "__shared__ int e_[1024]; e_[threadIdx.x] = threadIdx.x % 3; __syncthreads(); if (e_[threadIdx.x] == 1) { B }",
+    ),
     divides("call under a branch", "if (threadIdx.x < 6) synclint_wait();"),
     divides("guarded in a helper", "synclint_wait_if(threadIdx.x < 6);"),
     divides("helper returns before", "synclint_wait_unless(threadIdx.x < 6);"),
@@ -113,12 +116,21 @@ pub const KINDS: &[Kind] = &[
     keeps("break by block", "for (int i_ = 0; i_ < 2; i_++) { if (blockIdx.x % 3 == i_) break; B }"),
     keeps("goto by block", "if (blockIdx.x == 5) goto synclint_skip; B synclint_skip: ;"),
     keeps("switch by block", "switch (blockIdx.x & 3) { case 1: B break; default: break; }"),
-    keeps("broadcast", "__shared__ int r_; __syncthreads(); if (threadIdx.x == 0) r_ = clock(); __syncthreads(); int v_ = r_; __syncthreads(); if (v_ & 1) { B }"),
-    keeps("thread index cancels", "int id_ = blockIdx.x * blockDim.x + threadIdx.x; if (id_ - (int)threadIdx.x < 4096) { B }"),
+    keeps(
+        "broadcast",
+        "__shared__ int r_; __syncthreads(); if (threadIdx.x == 0) r_ = clock(); __syncthreads(); int v_ = r_; __syncthreads(); if (v_ & 1) { B }",
+    ),
+    keeps(
+        "thread index cancels",
+        "int id_ = blockIdx.x * blockDim.x + threadIdx.x; if (id_ - (int)threadIdx.x < 4096) { B }",
+    ),
     keeps("below the block's extent", "if (threadIdx.x < blockDim.x) { B }"),
     keeps("after a thread branch", "int j_ = 0; if (threadIdx.x == 3) { j_ = 1; } B (void)j_;"),
     keeps("after a ragged loop", "int j_ = 0; for (int i_ = threadIdx.x; i_ < 77; i_ += 9) j_++; B (void)j_;"),
-    keeps("loop from a common start", "for (int i_ = 0; i_ < 1009; i_ += blockDim.x) { int j_ = i_ + threadIdx.x; (void)j_; B }"),
+    keeps(
+        "loop from a common start",
+        "for (int i_ = 0; i_ < 1009; i_ += blockDim.x) { int j_ = i_ + threadIdx.x; (void)j_; B }",
+    ),
     keeps("guarded in a helper, by block", "synclint_wait_if(blockIdx.x < 6);"),
     keeps("helper returns before, by block", "synclint_wait_unless(blockIdx.x < 6);"),
 ];

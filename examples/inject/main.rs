@@ -81,7 +81,11 @@ fn arguments() -> Option<Arguments> {
 
 fn run(arguments: &Arguments) {
     let (units, sites) = sites(arguments);
-    println!("{} sites in {} files\n", sites.len(), sites.iter().map(|site| site.unit).collect::<std::collections::BTreeSet<_>>().len());
+    println!(
+        "{} sites in {} files\n",
+        sites.len(),
+        sites.iter().map(|site| site.unit).collect::<std::collections::BTreeSet<_>>().len()
+    );
     let tried: Vec<(usize, usize, Option<String>)> = sites
         .par_iter()
         .enumerate()
@@ -181,9 +185,17 @@ fn session<R>(files: &[(String, Vec<u8>)], work: impl FnOnce(&Session, &[ItemId]
     let words = Words::builtin();
     let parsed = files.iter().map(|(path, bytes)| File::new(path.clone(), bytes.clone())).collect();
     let tree = Tree::new(Files::new(parsed, &Options::default()));
-    let roots = closure::roots(&tree, &words);
+    let roots = closure::closure(&tree, &words);
     let program = Program::of(&tree);
-    let session = Session { tree: &tree, program: &program, words: &words, policy: Policy::default(), known_blocks: &|_| None };
+    let launches = launch::Launches::new(&tree, &roots.kernels);
+    let session = Session {
+        tree: &tree,
+        program: &program,
+        words: &words,
+        launches: &launches,
+        policy: Policy::default(),
+        known_blocks: &|_| None,
+    };
     let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
     work(&session, &items)
 }
@@ -200,12 +212,14 @@ fn sites_of(unit: &Unit, number: usize) -> Vec<Site> {
         let mut spoilt: Vec<usize> = Vec::new();
         for root in roots {
             let answer = analysis::root(session, *root);
-            let small = launch::launches(session.tree, *root).iter().any(|launch| {
+            let small = session.launches.of(*root).iter().any(|launch| {
                 let [x, y, z] = launch.block.map(|extent| extent.unwrap_or(SMALL_BLOCK));
                 x * y * z < SMALL_BLOCK || x < 41
             });
-            let bounds = launch::bounds(session.tree, *root);
-            let small = small || bounds.block.is_some_and(|[x, ..]| x < 41) || bounds.max_threads.is_some_and(|most| most < SMALL_BLOCK);
+            let bounds = launch::bounds(session.tree, *root, &[]);
+            let small = small
+                || bounds.block.is_some_and(|[x, ..]| x < 41)
+                || bounds.max_threads.is_some_and(|most| most < SMALL_BLOCK);
             let line_of = |range: synclint::text::Range| index.place(range.start).line as usize - 1;
             let mut before: Vec<(usize, &'static str)> = Vec::new();
             for finding in &answer.findings {
@@ -226,7 +240,14 @@ fn sites_of(unit: &Unit, number: usize) -> Vec<Site> {
                 }
                 let Some((is_void, parameter)) = surroundings(session, barrier.start, &text) else { continue };
                 let name = session.tree.item(*root).qualified_name();
-                let site = found.entry(line).or_insert_with(|| Site { unit: number, line, roots: Vec::new(), is_void, parameter, before: Vec::new() });
+                let site = found.entry(line).or_insert_with(|| Site {
+                    unit: number,
+                    line,
+                    roots: Vec::new(),
+                    is_void,
+                    parameter,
+                    before: Vec::new(),
+                });
                 if !site.roots.contains(&name) {
                     site.roots.push(name);
                 }
@@ -243,7 +264,11 @@ fn surroundings(session: &Session, byte: u32, text: &str) -> Option<(bool, Optio
         let item = session.tree.item(*id);
         item.file == FileId(0) && item.is_definition() && item.range.start <= byte && byte < item.range.end
     };
-    let id = session.tree.ids().filter(holds).min_by_key(|id| session.tree.item(*id).range.end - session.tree.item(*id).range.start)?;
+    let id = session
+        .tree
+        .ids()
+        .filter(holds)
+        .min_by_key(|id| session.tree.item(*id).range.end - session.tree.item(*id).range.start)?;
     let range = session.tree.item(id).range;
     let function = session.program.function(id)?.clone();
     let named = |kind: &TypeKind, names: &[&str]| match kind {
@@ -259,13 +284,18 @@ fn surroundings(session: &Session, byte: u32, text: &str) -> Option<(bool, Optio
                 let is_equality = *op == "=" && spelled[at + found.len()..].starts_with('=');
                 !is_equality && !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
             })
-        }) || body.contains(&format!("&{name}")) || body.contains(&format!("++{name}")) || body.contains(&format!("--{name}"))
+        }) || body.contains(&format!("&{name}"))
+            || body.contains(&format!("++{name}"))
+            || body.contains(&format!("--{name}"))
     };
     // Helpers may be given values of the thread, and a local variable may have a parameter's name.
     let is_kernel = session.tree.item(id).is_kernel();
     let fits = |param: &&synclint::program::Param| {
         named(&param.ty.kind, &["int", "unsigned", "unsigned int", "size_t", "uint32_t", "long", "long long"])
-            && param.name.as_ref().is_some_and(|name| !is_written(name) && body.matches(&format!("int {name}")).count() <= 1)
+            && param
+                .name
+                .as_ref()
+                .is_some_and(|name| !is_written(name) && body.matches(&format!("int {name}")).count() <= 1)
     };
     let parameter = function.params.iter().find(fits).filter(|_| is_kernel).and_then(|param| param.name.as_ref());
     Some((named(&function.result.kind, &["void"]), parameter.map(|name| name.to_string())))
@@ -311,7 +341,11 @@ fn judge(unit: &Unit, site: &Site, kind: &Kind, edited: &str) -> Option<String> 
         for root in roots.iter().filter(|root| site.roots.contains(&session.tree.item(**root).qualified_name())) {
             for finding in analysis::root(session, *root).findings {
                 if finding.severity >= Severity::Warning && finding.at.file == FileId(0) {
-                    found.push((index.place(finding.at.start).line as usize - 1, finding.rule.name, finding.message.clone()));
+                    found.push((
+                        index.place(finding.at.start).line as usize - 1,
+                        finding.rule.name,
+                        finding.message.clone(),
+                    ));
                 }
             }
         }

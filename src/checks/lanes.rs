@@ -319,7 +319,9 @@ fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
     let mut claimed = Vec::new();
     conjuncts(symbols, predicate, true, &mut claimed);
     let uniform = |each: &Conjunct| match each {
-        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| check.facts.agreement(*term).shown >= Extent::WARP),
+        Conjunct::Negative(terms, _) => {
+            terms.iter().all(|(term, _)| check.facts.agreement(*term).shown >= Extent::WARP)
+        }
         Conjunct::Truth(symbol, _) => check.facts.agreement(*symbol).shown >= Extent::WARP,
     };
     for side in [&mut guard, &mut claimed] {

@@ -238,7 +238,9 @@ fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
     let mut parts: Vec<&str> = text.rsplitn(3, ':').collect();
     parts.reverse();
     let (file, line) = match parts.as_slice() {
-        [file, line, column] if column.parse::<u32>().is_ok() && line.parse::<u32>().is_ok() => (file.to_string(), *line),
+        [file, line, column] if column.parse::<u32>().is_ok() && line.parse::<u32>().is_ok() => {
+            (file.to_string(), *line)
+        }
         [file, more, line] => (format!("{file}:{more}"), *line),
         [file, line] => (file.to_string(), *line),
         _ => return Err("write FILE:LINE, as in src/reduce.cu:42".to_string()),

@@ -280,7 +280,9 @@ fn unknown_kernels(settings: &Settings, outcome: &Outcome) -> String {
     for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
         let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));
         let hint = near.map(|index| format!("; did you mean `{}`?", outcome.kernels[index])).unwrap_or_default();
-        text.push_str(&format!("synclint: the settings speak of a kernel `{name}` that is not among those read{hint}\n"));
+        text.push_str(&format!(
+            "synclint: the settings speak of a kernel `{name}` that is not among those read{hint}\n"
+        ));
     }
     text
 }

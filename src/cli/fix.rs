@@ -23,7 +23,10 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
         };
         // What was read may have been another encoding, or have changed since.
         if std::fs::read(path).map_err(fault)? != source.bytes {
-            told.push_str(&format!("synclint: {} is left as it is: its bytes are not those that were read\n", source.path));
+            told.push_str(&format!(
+                "synclint: {} is left as it is: its bytes are not those that were read\n",
+                source.path
+            ));
             continue;
         }
         made += edits.len();
@@ -98,7 +101,8 @@ fn hunks(bytes: &[u8], edits: &Edits, text: &mut Vec<u8>) {
     let mut moved = 0isize;
     while let Some(change) = changes.next() {
         let mut group = vec![change];
-        while let Some(next) = changes.next_if(|next| group.last().is_some_and(|it| next.first <= it.last + 2 * AROUND)) {
+        while let Some(next) = changes.next_if(|next| group.last().is_some_and(|it| next.first <= it.last + 2 * AROUND))
+        {
             group.push(next);
         }
         let (Some(head), Some(tail)) = (group.first(), group.last()) else { continue };

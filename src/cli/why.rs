@@ -22,7 +22,9 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     // The callers of a helper may be anywhere: without paths and without a root, its folder has to do.
     let mut paths = arguments.input.paths.clone();
     if paths.is_empty() {
-        paths.push(path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from));
+        paths.push(
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from),
+        );
     }
     paths.push(path.clone());
     let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
@@ -61,7 +63,8 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
     }
     marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for the {scope}") });
     let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
-    let mut text = human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
+    let mut text =
+        human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
     if guards.is_empty() {
         text.push_str("  nothing guards it: whoever runs the function comes to it\n");
     }

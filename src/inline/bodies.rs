@@ -34,7 +34,8 @@ impl Builder<'_> {
             scope: callable.scope,
             statics: types.iter().filter(|ty| is_part_of_key(ty.value())).map(|ty| ty.value().clone()).collect(),
         };
-        if let Some(index) = self.active.iter().position(|active| active.exit.is_some() && is_again(&active.key, &key)) {
+        if let Some(index) = self.active.iter().position(|active| active.exit.is_some() && is_again(&active.key, &key))
+        {
             return self.call_again(index, this, list, span);
         }
         let reach = self.reach_of(callable);
@@ -62,7 +63,12 @@ impl Builder<'_> {
 
     fn calls_itself(&mut self, callable: &Callable) -> bool {
         self.has_own_item(callable)
-            && self.program.facts(callable.item, self.words).calls.iter().any(|call| call.name == callable.function.name)
+            && self
+                .program
+                .facts(callable.item, self.words)
+                .calls
+                .iter()
+                .any(|call| call.name == callable.function.name)
     }
 
     fn has_own_item(&self, callable: &Callable) -> bool {

@@ -10,6 +10,7 @@ use crate::program::{BinaryOp, Expr, Function, Lambda, Name, UnaryOp};
 use crate::text::Span;
 use crate::words::Words;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What one graph may grow to, and how deep calls and expressions may nest.
@@ -22,11 +23,13 @@ pub struct Limits {
     pub detail: usize,
     /// Nested expressions and statements over all calls together.
     pub nesting: usize,
+    /// Names looked up, each weighed by how many items share it.
+    pub searched: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000 }
+        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 400_000 }
     }
 }
 
@@ -58,6 +61,8 @@ pub struct Builder<'p> {
     pub cut: bool,
     /// Steps left for the evaluation of constants.
     pub steps: u32,
+    /// Names looked up so far, and what was looked through for them.
+    pub searched: Cell<usize>,
     pub constant_nesting: usize,
     /// Variables of scopes from here on may change while a constant is evaluated.
     pub constant_floor: Option<ScopeId>,
@@ -174,6 +179,7 @@ impl<'p> Builder<'p> {
             nesting: 0,
             cut: false,
             steps: 0,
+            searched: Cell::new(0),
             constant_nesting: 0,
             constant_floor: None,
             constants: FxHashMap::default(),
@@ -268,7 +274,9 @@ impl<'p> Builder<'p> {
 
     /// No more calls are followed.
     pub fn is_full(&self) -> bool {
-        self.graph.insts.len() >= self.limits.instructions || self.graph.blocks.len() >= self.limits.blocks
+        self.graph.insts.len() >= self.limits.instructions
+            || self.graph.blocks.len() >= self.limits.blocks
+            || self.searched.get() >= self.limits.searched
     }
 
     pub fn op(&self, value: Value) -> &Op {

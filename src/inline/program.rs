@@ -135,7 +135,18 @@ impl<'a> Program<'a> {
         }
         let lowered = items.iter().map(|_| OnceLock::new()).collect();
         let facts = items.iter().map(|_| OnceLock::new()).collect();
-        Program { items, named, members, directives, classes, lowered, facts, origin, visible: RwLock::default(), reach: Mutex::default() }
+        Program {
+            items,
+            named,
+            members,
+            directives,
+            classes,
+            lowered,
+            facts,
+            origin,
+            visible: RwLock::default(),
+            reach: Mutex::default(),
+        }
     }
 
     pub fn len(&self) -> usize {

@@ -254,7 +254,9 @@ impl Builder<'_> {
             Some((TemplateArg::Pack(inner), before)) => (before, Some(inner)),
             _ => (pattern, None),
         };
-        if plain.len() > args.len() || pack.is_none() && plain.len() < args.len() && !params.is_empty() && plain.is_empty() {
+        if plain.len() > args.len()
+            || pack.is_none() && plain.len() < args.len() && !params.is_empty() && plain.is_empty()
+        {
             return None;
         }
         for (pattern, arg) in plain.iter().zip(&args) {

@@ -155,7 +155,12 @@ fn marks<'a>(located: &'a Located) -> Vec<Mark<'a>> {
         marks.push(Mark { at: located.at, number, role, message });
     }
     for step in &located.related {
-        marks.push(Mark { at: step.at, number: None, role: step.note.role, message: step.note.message.as_str().into() });
+        marks.push(Mark {
+            at: step.at,
+            number: None,
+            role: step.note.role,
+            message: step.note.message.as_str().into(),
+        });
     }
     marks
 }
@@ -183,7 +188,8 @@ fn story(report: &Report, marks: &[Mark], located: &Located, page: &mut String) 
         };
         let value = mark.number.map_or(" class=\"aside\"".to_string(), |number| format!(" value=\"{number}\""));
         let (role, text) = (class(mark.role), code(&mark.message));
-        let _ = writeln!(page, "<li{value}><span class=\"{role}\">{text}</span> <small>{}</small></li>", escape(&place));
+        let _ =
+            writeln!(page, "<li{value}><span class=\"{role}\">{text}</span> <small>{}</small></li>", escape(&place));
     }
     page.push_str("</ol>\n");
 }
@@ -266,7 +272,8 @@ fn marked_line(text: &[u8], marks: &[&Mark], page: &mut String) {
 /// A square per thread, a row per warp.
 fn drawing(finding: &Finding, page: &mut String) {
     let Some(witness) = &finding.witness else { return };
-    let (arrive, missing) = (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
+    let (arrive, missing) =
+        (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
     let given = if witness.given.is_empty() { String::new() } else { format!("{}: ", code(&witness.given)) };
     let _ = write!(page, "<figure class=\"threads\">\n<figcaption>{given}");
     let _ = write!(page, "<b class=\"comes\">{}</b> arrive, <b class=\"missing\">{}</b> do not", arrive, missing);

@@ -176,7 +176,9 @@ fn labels(marks: &[&Mark], snippet: &Snippet) -> (Vec<LabeledSpan>, Vec<Role>) {
     for (mark, span) in marks.iter().zip(&spans) {
         // miette cannot underline one thing inside another: the outer one gives way.
         let inside = spans.iter().filter(|other| {
-            *other != span && span.offset() <= other.offset() && other.offset() + other.len() <= span.offset() + span.len()
+            *other != span
+                && span.offset() <= other.offset()
+                && other.offset() + other.len() <= span.offset() + span.len()
         });
         let span = inside.fold(*span, |span, other| snippet.without(&span, other, mark.role == Role::Step));
         let text = match mark.number {

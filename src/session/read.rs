@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// The files, and those that were not read, with the reason.
 pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(String, String)>), Error> {
     let exclude = settings.exclude.clone();
-    let found = walk::walk(&request.read, request.no_ignore, move |path: &Path, _| !exclude.matches(path)).map_err(Error)?;
+    let found =
+        walk::walk(&request.read, request.no_ignore, move |path: &Path, _| !exclude.matches(path)).map_err(Error)?;
     let mut paths = found.files;
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));

@@ -1079,7 +1079,8 @@ struct Lifetimes {
 
 impl Lifetimes {
     fn new(graph: &Graph) -> Lifetimes {
-        let parent: Vec<Option<FrameId>> = graph.frames.iter().map(|frame| frame.call.map(|(above, _)| above)).collect();
+        let parent: Vec<Option<FrameId>> =
+            graph.frames.iter().map(|frame| frame.call.map(|(above, _)| above)).collect();
         let mut children = vec![Vec::new(); parent.len()];
         let mut stack = Vec::new();
         for (index, above) in parent.iter().enumerate() {

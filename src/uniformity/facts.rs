@@ -360,7 +360,8 @@ impl<'a> Facts<'a> {
             }
             match self.symbols.node(at) {
                 Node::Leaf(_) => return false,
-                Node::Binary(Operator::Zero | Operator::Negative, difference, _) if self.is_shifted(*difference, key, group) => {}
+                Node::Binary(Operator::Zero | Operator::Negative, difference, _)
+                    if self.is_shifted(*difference, key, group) => {}
                 _ if self.is_shifted(at, key, group) => {}
                 _ => work.extend(self.symbols.children(at)),
             }
@@ -654,7 +655,13 @@ impl<'a> Facts<'a> {
         self.value_within(symbol, thread, given, &Cell::new(MAX_VISITS))
     }
 
-    fn value_within(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>, left: &Cell<u32>) -> Option<i64> {
+    fn value_within(
+        &self,
+        symbol: Symbol,
+        thread: &Thread,
+        given: &dyn Fn(Symbol) -> Option<i64>,
+        left: &Cell<u32>,
+    ) -> Option<i64> {
         left.set(left.get().checked_sub(1)?);
         let of = |symbol: Symbol| self.value_within(symbol, thread, given, left);
         Some(match self.symbols.node(symbol) {

@@ -223,7 +223,11 @@ fn why_tells_what_guards_a_barrier() {
     folder.write("good.cu", CLEAN);
     let bad = folder.run(&["why", "bad.cu:3"]);
     assert_eq!(bad.code, 0, "{}", bad.stderr);
-    assert!(bad.stdout.contains("[divergent-branch]") && bad.stdout.contains("differs from thread to thread"), "{}", bad.stdout);
+    assert!(
+        bad.stdout.contains("[divergent-branch]") && bad.stdout.contains("differs from thread to thread"),
+        "{}",
+        bad.stdout
+    );
     let good = folder.run(&["why", "good.cu:2"]);
     assert!(good.stdout.contains("is safe") && good.stdout.contains("nothing guards it"), "{}", good.stdout);
     let none = folder.run(&["why", "good.cu:3"]);

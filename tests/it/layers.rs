@@ -5,8 +5,26 @@ use std::path::{Path, PathBuf};
 
 /// The modules in the order of the road. Each may read those before it.
 const ROAD: [&str; 20] = [
-    "text", "words", "finding", "program", "graph", "source", "lower", "inline", "flow", "uniformity", "rules",
-    "checks", "analysis", "suppress", "baseline", "settings", "session", "report", "cli", "main",
+    "text",
+    "words",
+    "finding",
+    "program",
+    "graph",
+    "source",
+    "lower",
+    "inline",
+    "flow",
+    "uniformity",
+    "rules",
+    "checks",
+    "analysis",
+    "suppress",
+    "baseline",
+    "settings",
+    "session",
+    "report",
+    "cli",
+    "main",
 ];
 
 /// Where each of these dependencies may be named.

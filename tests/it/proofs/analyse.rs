@@ -5,36 +5,53 @@ use synclint::checks::Policy;
 use synclint::finding::{Finding, Severity};
 use synclint::graph::{At, Graph, InstId, ItemId, Op};
 use synclint::inline::{self, Instance, Program};
-use synclint::source::closure::{self, Roots};
+use synclint::source::closure::{self, Closure};
 use synclint::source::index::{File, Files, Options};
+use synclint::source::launch::Launches;
 use synclint::source::tree::Tree;
 use synclint::text::{FileId, LineIndex, Range};
 use synclint::words::Words;
 
 /// Runs `work` over the files' program, on a stack as deep as the program's own.
-pub fn with_session<R: Send>(files: &[(String, String)], work: impl FnOnce(&Session, &Roots, &Lines) -> R + Send) -> R {
+pub fn with_session<R: Send>(
+    files: &[(String, String)],
+    work: impl FnOnce(&Session, &Closure, &Lines) -> R + Send,
+) -> R {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(256 << 20);
         let work = || {
             let words = Words::builtin();
             let parsed = files.iter().map(|(path, text)| File::new(path.clone(), text.clone().into_bytes())).collect();
             let tree = Tree::new(Files::new(parsed, &Options::default()));
-            let roots = closure::roots(&tree, &words);
+            let roots = closure::closure(&tree, &words);
             let program = Program::of(&tree);
-            let session =
-                Session { tree: &tree, program: &program, words: &words, policy: Policy::default(), known_blocks: &|_| None };
+            let launches = Launches::new(&tree, &roots.kernels);
+            let session = Session {
+                tree: &tree,
+                program: &program,
+                words: &words,
+                launches: &launches,
+                policy: Policy::default(),
+                known_blocks: &|_| None,
+            };
             work(&session, &roots, &Lines::new(files))
         };
-        thread.spawn_scoped(scope, work).expect("a thread starts").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        thread
+            .spawn_scoped(scope, work)
+            .expect("a thread starts")
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
 /// Findings at `warning` or above of all roots, each once.
-pub fn findings(session: &Session, roots: &Roots) -> Vec<Finding> {
+pub fn findings(session: &Session, roots: &Closure) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     for item in roots.kernels.iter().chain(&roots.devices) {
         for finding in analysis::root(session, *item).findings {
-            if finding.severity >= Severity::Warning && !all.iter().any(|known| known.at == finding.at && known.rule.name == finding.rule.name) {
+            if finding.severity >= Severity::Warning
+                && !all.iter().any(|known| known.at == finding.at && known.rule.name == finding.rule.name)
+            {
                 all.push(finding);
             }
         }

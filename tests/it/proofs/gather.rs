@@ -58,7 +58,9 @@ pub fn settle(machine: &mut Machine, flagged: &dyn Fn(InstId) -> bool) -> bool {
 fn outsiders(machine: &mut Machine, flagged: &dyn Fn(InstId) -> bool) {
     for index in 0..machine.threads.len() {
         let State::Waiting(inst) = machine.threads[index].state else { continue };
-        let Some(Group::Lanes { mask: Some(mask) }) = machine.barrier(inst).map(|barrier| &barrier.group) else { continue };
+        let Some(Group::Lanes { mask: Some(mask) }) = machine.barrier(inst).map(|barrier| &barrier.group) else {
+            continue;
+        };
         let mask = machine.value(index, *mask).int();
         if mask & (1 << lane(machine, index)) == 0 {
             let key = Key { expected: vec![index], came: vec![index], insts: vec![inst], kind: Kind::Lanes, like: 0 };
@@ -159,7 +161,8 @@ fn complete(machine: &mut Machine, key: &Key, flagged: &dyn Fn(InstId) -> bool) 
             State::Running | State::Waiting(_) => return false,
         }
     }
-    let excused = key.kind == Kind::Lanes && missing.iter().all(|index| machine.threads[*index].passed.contains(&key.like));
+    let excused =
+        key.kind == Kind::Lanes && missing.iter().all(|index| machine.threads[*index].passed.contains(&key.like));
     if !missing.is_empty() && !excused {
         machine.catch(key.insts.clone(), key, missing, flagged, "threads have ended without coming");
     }
@@ -184,7 +187,9 @@ fn counted(machine: &mut Machine) -> bool {
     let mut arrived: BTreeMap<(u32, i64), (i64, Vec<(usize, InstId)>)> = BTreeMap::new();
     for (index, thread) in machine.threads.iter().enumerate() {
         let (State::Waiting(inst), true) = (thread.state, thread.counted) else { continue };
-        let Some(Group::Counted { id, count, .. }) = machine.barrier(inst).map(|barrier| &barrier.group) else { continue };
+        let Some(Group::Counted { id, count, .. }) = machine.barrier(inst).map(|barrier| &barrier.group) else {
+            continue;
+        };
         let id = id.map_or(0, |id| machine.value(index, id).int());
         let block = (index / machine.block_size()) as u32;
         let entry = arrived.entry((block, id)).or_default();
@@ -209,7 +214,9 @@ fn counted(machine: &mut Machine) -> bool {
 /// Groups of whoever is there: the earliest of a warp, once none of its lanes can move.
 fn soft(machine: &mut Machine, keys: &[Key]) -> bool {
     let waits: Vec<InstId> = keys.iter().flat_map(|key| key.insts.iter().copied()).collect();
-    let ready = keys.iter().find(|key| key.kind == Kind::Soft && !waits.iter().any(|other| machine.before.is_before(*other, key.insts[0])));
+    let ready = keys.iter().find(|key| {
+        key.kind == Kind::Soft && !waits.iter().any(|other| machine.before.is_before(*other, key.insts[0]))
+    });
     match ready.or_else(|| keys.iter().find(|key| key.kind == Kind::Soft)) {
         Some(key) => {
             release(machine, key);
@@ -327,9 +334,15 @@ fn results(machine: &mut Machine, came: &[usize]) -> Vec<V> {
                 let by = operand(machine, *index, 1).int();
                 let stays = |source: i64| source >= 0 && source / width == own / width;
                 match () {
-                    () if barrier.name.contains("shfl_up") && stays(own - by) => from_lane(machine, *index, own - by, 32),
-                    () if barrier.name.contains("shfl_down") && stays(own + by) => from_lane(machine, *index, own + by, 32),
-                    () if barrier.name.contains("shfl_xor") && stays(own ^ by) => from_lane(machine, *index, own ^ by, 32),
+                    () if barrier.name.contains("shfl_up") && stays(own - by) => {
+                        from_lane(machine, *index, own - by, 32)
+                    }
+                    () if barrier.name.contains("shfl_down") && stays(own + by) => {
+                        from_lane(machine, *index, own + by, 32)
+                    }
+                    () if barrier.name.contains("shfl_xor") && stays(own ^ by) => {
+                        from_lane(machine, *index, own ^ by, 32)
+                    }
                     () if barrier.name.contains("shfl") => firsts[position],
                     () => V::Int(memory::input(hash(&[*index as u64, firsts[position].int() as u64]))),
                 }

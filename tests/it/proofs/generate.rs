@@ -106,8 +106,14 @@ impl Maker {
             12 => "(int)blockIdx.x".to_string(),
             13 => "(int)blockDim.x".to_string(),
             14..=15 => "(int)threadIdx.x".to_string(),
-            16 => self.random.pick(&["(int)(threadIdx.x & 31)", "(int)(threadIdx.x % 32)", "(int)threadIdx.x % 8"]).to_string(),
-            17 => self.random.pick(&["(int)(threadIdx.x >> 5)", "(int)(threadIdx.x / 32)", "(int)threadIdx.x / 64"]).to_string(),
+            16 => self
+                .random
+                .pick(&["(int)(threadIdx.x & 31)", "(int)(threadIdx.x % 32)", "(int)threadIdx.x % 8"])
+                .to_string(),
+            17 => self
+                .random
+                .pick(&["(int)(threadIdx.x >> 5)", "(int)(threadIdx.x / 32)", "(int)threadIdx.x / 64"])
+                .to_string(),
             18 => "(int)(blockIdx.x * blockDim.x + threadIdx.x)".to_string(),
             19 => self.random.pick(&["q[threadIdx.x]", "q[blockIdx.x]", "q[3]", "table[2]", "p[n & 7]"]).to_string(),
             20 => match self.pairs.is_empty() {
@@ -122,7 +128,9 @@ impl Maker {
                 }
                 true => "m".to_string(),
             },
-            22 if self.in_kernel => self.random.pick(&["flag", "slots[1]", "slots[threadIdx.x & 31]", "slots[n & 7]"]).to_string(),
+            22 if self.in_kernel => {
+                self.random.pick(&["flag", "slots[1]", "slots[threadIdx.x & 31]", "slots[n & 7]"]).to_string()
+            }
             _ if self.multidimensional => "(int)threadIdx.y".to_string(),
             _ => "n".to_string(),
         }
@@ -151,7 +159,10 @@ impl Maker {
                 let condition = self.condition(depth - 1);
                 format!("({condition} ? {} : {})", self.expression(depth - 1), self.expression(depth - 1))
             }
-            12 => self.random.pick(&["-", "~", "!", "__popc", "abs"]).to_string() + &format!("({})", self.expression(depth - 1)),
+            12 => {
+                self.random.pick(&["-", "~", "!", "__popc", "abs"]).to_string()
+                    + &format!("({})", self.expression(depth - 1))
+            }
             13 => self.pure_call(depth).unwrap_or_else(|| "m".to_string()),
             14 => {
                 let index = self.expression(depth - 1);
@@ -395,7 +406,8 @@ impl Maker {
             arguments.push(match kind {
                 Argument::Value => self.expression(1),
                 Argument::Pointer | Argument::Reference => {
-                    let free: Vec<String> = self.names.iter().flatten().filter(|name| !taken.contains(name)).cloned().collect();
+                    let free: Vec<String> =
+                        self.names.iter().flatten().filter(|name| !taken.contains(name)).cloned().collect();
                     if free.is_empty() {
                         return self.barrier(out);
                     }
@@ -488,8 +500,10 @@ impl Maker {
                 (format!("threadIdx.x / 32"), format!("({bound}) & 7"), format!("{name} += 2"))
             }
             _ => {
-                let start = if self.random.one_in(3) { format!("({}) & 3", self.expression(1)) } else { "0".to_string() };
-                let bound = if self.random.one_in(3) { "3".to_string() } else { format!("(({}) & 3)", self.expression(1)) };
+                let start =
+                    if self.random.one_in(3) { format!("({}) & 3", self.expression(1)) } else { "0".to_string() };
+                let bound =
+                    if self.random.one_in(3) { "3".to_string() } else { format!("(({}) & 3)", self.expression(1)) };
                 (start, bound, format!("{name}++"))
             }
         };
@@ -544,10 +558,18 @@ impl Maker {
 
     fn helper(&mut self) {
         let name = self.fresh("helper");
-        let kinds = [Argument::Value, Argument::Value, Argument::Pointer, Argument::Reference, Argument::Shared, Argument::Pair];
+        let kinds = [
+            Argument::Value,
+            Argument::Value,
+            Argument::Pointer,
+            Argument::Reference,
+            Argument::Shared,
+            Argument::Pair,
+        ];
         let plain = self.random.one_in(3);
         let count = 1 + self.random.below(2);
-        let arguments: Vec<Argument> = (0..count).map(|_| if plain { Argument::Value } else { *self.random.pick(&kinds) }).collect();
+        let arguments: Vec<Argument> =
+            (0..count).map(|_| if plain { Argument::Value } else { *self.random.pick(&kinds) }).collect();
         let before = self.marks;
         let outer = (std::mem::take(&mut self.names), std::mem::take(&mut self.fixed), std::mem::take(&mut self.pairs));
         self.names = vec![Vec::new()];
@@ -613,7 +635,8 @@ impl Maker {
     fn kernel(&mut self, seed: u64) -> Function {
         self.in_kernel = true;
         self.names = vec![Vec::new()];
-        let mut body = vec![S::Line("__shared__ int flag;".to_string()), S::Line("__shared__ int slots[64];".to_string())];
+        let mut body =
+            vec![S::Line("__shared__ int flag;".to_string()), S::Line("__shared__ int slots[64];".to_string())];
         let count = 4 + self.random.below(9);
         for _ in 0..count {
             self.statement(DEPTH, &mut body);

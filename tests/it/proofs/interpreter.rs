@@ -91,7 +91,14 @@ pub struct Machine<'a> {
 
 const MAX_STEPS: u32 = 6_000;
 
-pub fn run(graph: &Graph, before: &Before, launch: Launch, inputs: u64, schedule: Schedule, flagged: &dyn Fn(InstId) -> bool) -> Report {
+pub fn run(
+    graph: &Graph,
+    before: &Before,
+    launch: Launch,
+    inputs: u64,
+    schedule: Schedule,
+    flagged: &dyn Fn(InstId) -> bool,
+) -> Report {
     let total = (launch.blocks * launch.block.iter().product::<u32>()) as usize;
     let thread = |index: usize| Thread {
         values: vec![None; graph.insts.len()],
@@ -204,7 +211,13 @@ impl Machine<'_> {
         let from = self.threads[index].at;
         let to = match &graph.blocks[from.index()].end {
             End::Jump { to, .. } => *to,
-            End::Branch { on, yes, no, .. } => if self.value(index, *on).is_true() { *yes } else { *no },
+            End::Branch { on, yes, no, .. } => {
+                if self.value(index, *on).is_true() {
+                    *yes
+                } else {
+                    *no
+                }
+            }
             End::Switch { on, cases, default, .. } => {
                 let on = self.value(index, *on).int();
                 let case = cases.iter().find(|(case, _)| self.value(index, *case).int() == on);
@@ -261,7 +274,13 @@ impl Machine<'_> {
             Op::Source(source) => self.source(index, source).unwrap_or(V::Int(0)),
             Op::Unary(op, of) => memory::unary(*op, value(self, of)),
             Op::Binary(op, a, b) => memory::binary(*op, value(self, a), value(self, b)),
-            Op::Select { on, yes, no } => if value(self, on).is_true() { value(self, yes) } else { value(self, no) },
+            Op::Select { on, yes, no } => {
+                if value(self, on).is_true() {
+                    value(self, yes)
+                } else {
+                    value(self, no)
+                }
+            }
             Op::Min(a, b) => V::Int(value(self, a).int().min(value(self, b).int())),
             Op::Max(a, b) => V::Int(value(self, a).int().max(value(self, b).int())),
             Op::Convert { bits, value: of } => memory::convert(*bits, value(self, of)),
@@ -309,7 +328,8 @@ impl Machine<'_> {
             }
             Op::Clobber { address, from } => {
                 let start = hash(&[u64::from(inst.0)]);
-                let written = memory::input(from.iter().fold(start, |sum, each| hash(&[sum, value(self, each).int() as u64])));
+                let written =
+                    memory::input(from.iter().fold(start, |sum, each| hash(&[sum, value(self, each).int() as u64])));
                 if let Some(path) = self.place(value(self, address)) {
                     self.store(index, path, V::Int(written));
                 }
@@ -382,7 +402,9 @@ impl Machine<'_> {
             }
             Source::BlockInCluster => block % cluster,
             Source::ClusterIndex => block / cluster,
-            Source::Named(name) => memory::input(name.bytes().fold(self.inputs, |sum, byte| hash(&[sum, u64::from(byte)]))),
+            Source::Named(name) => {
+                memory::input(name.bytes().fold(self.inputs, |sum, byte| hash(&[sum, u64::from(byte)])))
+            }
             Source::Param { .. } | Source::Varying(_) | Source::ActiveMask => return None,
         }))
     }
@@ -395,7 +417,14 @@ impl Machine<'_> {
     }
 
     /// The barrier's group comes apart at `key`: notes it, unless it is known.
-    pub fn catch(&mut self, at: Vec<InstId>, key: &Key, missing: Vec<usize>, flagged: &dyn Fn(InstId) -> bool, why: &'static str) {
+    pub fn catch(
+        &mut self,
+        at: Vec<InstId>,
+        key: &Key,
+        missing: Vec<usize>,
+        flagged: &dyn Fn(InstId) -> bool,
+        why: &'static str,
+    ) {
         if at.iter().any(|inst| flagged(*inst)) {
             self.report.confirmed.extend(at);
         } else {

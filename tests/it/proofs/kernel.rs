@@ -10,7 +10,12 @@ pub enum S {
     /// A line with a barrier, or with a call that leads to one.
     Mark(u32, String),
     If(String, Vec<S>, Vec<S>),
-    For { init: String, condition: String, step: String, body: Vec<S> },
+    For {
+        init: String,
+        condition: String,
+        step: String,
+        body: Vec<S>,
+    },
     While(String, Vec<S>),
     DoWhile(Vec<S>, String),
     Switch(String, Vec<(String, Vec<S>)>),
@@ -195,7 +200,9 @@ pub fn inner(statement: &mut S) -> Vec<&mut Vec<S>> {
     match statement {
         S::Line(_) | S::Mark(..) => Vec::new(),
         S::If(_, yes, no) => vec![yes, no],
-        S::For { body, .. } | S::While(_, body) | S::DoWhile(body, _) | S::Lambda(_, body) | S::Block(body) => vec![body],
+        S::For { body, .. } | S::While(_, body) | S::DoWhile(body, _) | S::Lambda(_, body) | S::Block(body) => {
+            vec![body]
+        }
         S::Switch(_, cases) => cases.iter_mut().map(|(_, body)| body).collect(),
     }
 }

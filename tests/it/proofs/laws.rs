@@ -74,18 +74,31 @@ fn statements_may_move_into_a_function() {
         let before = found(&one(kernel));
         let after = found(&one(&outlined.kernel));
         let inside = |number: &u32| outlined.moved.contains(number);
-        let rest = |found: &Found| -> Found { found.iter().filter(|(number, _)| !inside(number) && *number != outlined.call).copied().collect() };
-        let by_call: BTreeSet<&str> = after.iter().filter(|(number, _)| *number == outlined.call).map(|(_, rule)| *rule).collect();
-        let of_moved = |found: &Found| -> Found { found.iter().filter(|(number, _)| inside(number)).copied().collect() };
+        let rest = |found: &Found| -> Found {
+            found.iter().filter(|(number, _)| !inside(number) && *number != outlined.call).copied().collect()
+        };
+        let by_call: BTreeSet<&str> =
+            after.iter().filter(|(number, _)| *number == outlined.call).map(|(_, rule)| *rule).collect();
+        let of_moved =
+            |found: &Found| -> Found { found.iter().filter(|(number, _)| inside(number)).copied().collect() };
         let (was, is) = (of_moved(&before), of_moved(&after));
-        let lost: Found = was.iter().filter(|(number, rule)| !is.iter().any(|(other, _)| other == number) && !by_call.contains(rule)).copied().collect();
-        let gained: Found = is.iter().filter(|(number, _)| !was.iter().any(|(other, _)| other == number)).copied().collect();
+        let lost: Found = was
+            .iter()
+            .filter(|(number, rule)| !is.iter().any(|(other, _)| other == number) && !by_call.contains(rule))
+            .copied()
+            .collect();
+        let gained: Found =
+            is.iter().filter(|(number, _)| !was.iter().any(|(other, _)| other == number)).copied().collect();
         let idle: Vec<&&str> = by_call.iter().filter(|rule| !was.iter().any(|(_, was)| was == *rule)).collect();
         if rest(&before) == rest(&after) && lost.is_empty() && gained.is_empty() && idle.is_empty() {
             return None;
         }
         let (old, new) = (render(kernel).text, render(&outlined.kernel).text);
-        Some(format!("outside {:?} -> {:?}; lost {lost:?}, gained {gained:?}, at the call {by_call:?}\n{old}\n---- becomes\n{new}", rest(&before), rest(&after)))
+        Some(format!(
+            "outside {:?} -> {:?}; lost {lost:?}, gained {gained:?}, at the call {by_call:?}\n{old}\n---- becomes\n{new}",
+            rest(&before),
+            rest(&after)
+        ))
     };
     holds("outlining", 150, &law);
 }

@@ -11,7 +11,10 @@ pub enum V {
     Int(i64),
     Address(PathId),
     /// A number from outside that may as well be a pointer: an argument, a cell of a parameter's array.
-    Input { value: i64, to: PathId },
+    Input {
+        value: i64,
+        to: PathId,
+    },
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -70,7 +73,8 @@ impl Paths {
             _ => 0,
         };
         let id = PathId(self.nodes.len() as u32);
-        let node = Node { parent, step: step.clone(), space, hash: hash(&[above, own]), children: Vec::new(), levels, depth };
+        let node =
+            Node { parent, step: step.clone(), space, hash: hash(&[above, own]), children: Vec::new(), levels, depth };
         self.nodes.push(node);
         self.known.insert((parent, step), id);
         if let Some(parent) = parent {
@@ -273,7 +277,13 @@ pub fn pure(name: &str, operands: &[V]) -> V {
     V::Int(match name {
         "__popc" | "__popcll" | "popc" => i64::from((first as u32).count_ones()),
         "__clz" => i64::from((first as u32).leading_zeros()),
-        "__ffs" => if first as u32 == 0 { 0 } else { i64::from((first as u32).trailing_zeros()) + 1 },
+        "__ffs" => {
+            if first as u32 == 0 {
+                0
+            } else {
+                i64::from((first as u32).trailing_zeros()) + 1
+            }
+        }
         "abs" | "labs" | "fabsf" | "fabs" => first.wrapping_abs(),
         _ => {
             let start = name.bytes().fold(7, |sum, byte| hash(&[sum, u64::from(byte)]));
@@ -293,8 +303,20 @@ pub fn atomic(name: &str, old: V, operands: &[V]) -> V {
     V::Int(match () {
         () if has("add") => before.wrapping_add(first),
         () if has("sub") => before.wrapping_sub(first),
-        () if has("inc") => if before >= first { 0 } else { before + 1 },
-        () if has("dec") => if before == 0 || before > first { first } else { before - 1 },
+        () if has("inc") => {
+            if before >= first {
+                0
+            } else {
+                before + 1
+            }
+        }
+        () if has("dec") => {
+            if before == 0 || before > first {
+                first
+            } else {
+                before - 1
+            }
+        }
         () if has("min") => before.min(first),
         () if has("max") => before.max(first),
         () if has("and") => before & first,

@@ -31,7 +31,9 @@ fn what_is_caught_running_is_found_reading() {
         }
         let until = Instant::now() + left;
         let started = Instant::now();
-        let kernel = shrink(&kernel, until.min(started + MAX_SHRINKING / 4), &|smaller| case(smaller, &mut Tally::default()).is_some());
+        let kernel = shrink(&kernel, until.min(started + MAX_SHRINKING / 4), &|smaller| {
+            case(smaller, &mut Tally::default()).is_some()
+        });
         left = left.saturating_sub(started.elapsed());
         match failures.len() {
             0..MAX_SHOWN => failures.extend(case(&kernel, &mut Tally::default())),
@@ -40,7 +42,12 @@ fn what_is_caught_running_is_found_reading() {
     }
     println!("{tally:?}");
     assert!(tally.caught > cases && tally.clean > cases, "the kernels try both sides: {tally:?}");
-    assert!(failures.is_empty(), "{} of {cases} kernels: called clean, but caught\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {cases} kernels: called clean, but caught\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }
 
 #[derive(Default, Debug)]
@@ -78,14 +85,21 @@ fn case(kernel: &Kernel, tally: &mut Tally) -> Option<String> {
         for run in 0..RUNS {
             let launch = launch(kernel, &graph, hash(&[seed, run]));
             let schedule = SCHEDULES[run as usize % SCHEDULES.len()];
-            let report = interpreter::run(&graph, &before, launch, hash(&[seed, run, 5]), schedule, &|inst| known.contains(&inst));
+            let report = interpreter::run(&graph, &before, launch, hash(&[seed, run, 5]), schedule, &|inst| {
+                known.contains(&inst)
+            });
             confirmed.extend(report.confirmed);
             reached.extend(report.reached);
-            if report.finished { tally.finished += 1 } else { tally.given_up += 1 }
+            if report.finished {
+                tally.finished += 1
+            } else {
+                tally.given_up += 1
+            }
             if let Some(caught) = report.caught.first()
                 && failure.is_none()
             {
-                let at: Vec<u32> = caught.at.iter().map(|inst| lines.of(analyse::places(session, &graph, *inst)[0]).1).collect();
+                let at: Vec<u32> =
+                    caught.at.iter().map(|inst| lines.of(analyse::places(session, &graph, *inst)[0]).1).collect();
                 failure = Some(describe(kernel, &text.text, &at, caught, launch, &format!("{schedule:?}, run {run}")));
             }
         }

@@ -44,7 +44,9 @@ fn try_run(kernel: &Kernel, path: &[(usize, usize)], start: usize, end: usize) -
     marks(&mut run.clone(), &mut moved);
     let mut texts = Vec::new();
     all_texts(&mut run.clone(), &mut texts);
-    let leaves = texts.iter().any(|text| text.starts_with("return") || text == "break;" || text == "continue;" || text.starts_with("__shared__"));
+    let leaves = texts.iter().any(|text| {
+        text.starts_with("return") || text == "break;" || text == "continue;" || text.starts_with("__shared__")
+    });
     if moved.is_empty() || leaves {
         return None;
     }
@@ -56,7 +58,8 @@ fn try_run(kernel: &Kernel, path: &[(usize, usize)], start: usize, end: usize) -
     }
     let mut inside = BTreeSet::new();
     all_declared(&mut run.clone(), &mut inside);
-    let used: BTreeSet<String> = texts.iter().flat_map(|text| names(text)).filter(|name| !inside.contains(name)).collect();
+    let used: BTreeSet<String> =
+        texts.iter().flat_map(|text| names(text)).filter(|name| !inside.contains(name)).collect();
     let mut given = Vec::new();
     let mut taken = Vec::new();
     for name in used {
@@ -72,7 +75,8 @@ fn try_run(kernel: &Kernel, path: &[(usize, usize)], start: usize, end: usize) -
         given.push(name);
         taken.push(taking);
     }
-    let speaks = |word: &str| texts.iter().any(|text| rename(text, &|found| (found == word).then(String::new)) != *text);
+    let speaks =
+        |word: &str| texts.iter().any(|text| rename(text, &|found| (found == word).then(String::new)) != *text);
     if speaks("flag") {
         given.push("flag".to_string());
         taken.push("int &flag".to_string());

@@ -35,8 +35,13 @@ fn each_condition_control_and_barrier() {
             *by_part.entry(part.to_string()).or_default() += 1;
         }
     }
-    let shown: Vec<String> = differences.iter().take(25).map(|(program, what)| format!("--- {}\n{what}\n{}", program.title(), program.text)).collect();
-    let titles: Vec<String> = differences.iter().take(400).map(|(program, what)| format!("{}: {what}", program.title())).collect();
+    let shown: Vec<String> = differences
+        .iter()
+        .take(25)
+        .map(|(program, what)| format!("--- {}\n{what}\n{}", program.title(), program.text))
+        .collect();
+    let titles: Vec<String> =
+        differences.iter().take(400).map(|(program, what)| format!("{}: {what}", program.title())).collect();
     assert!(
         differences.is_empty(),
         "{} of {} programs differ from the table: {by_part:?}\n{}\n{}",
@@ -58,7 +63,12 @@ struct Program {
 }
 
 impl Program {
-    fn new(number: usize, condition: &'static Condition, control: &'static Control, barrier: &'static Barrier) -> Program {
+    fn new(
+        number: usize,
+        condition: &'static Condition,
+        control: &'static Control,
+        barrier: &'static Barrier,
+    ) -> Program {
         let fill = |text: &str| {
             let text = text.replace("BARRIER", barrier.statement).replace("VALUE", barrier.expression);
             let text = text.replace("COND", condition.expression).replace('#', &number.to_string());
@@ -74,7 +84,8 @@ impl Program {
         if condition.setup.contains("template") {
             let _ = writeln!(text, "template <int N>");
         }
-        let _ = writeln!(text, "__global__ void k{number}(int n, int m, int *p, const int *__restrict__ q, Pair pair) {{");
+        let _ =
+            writeln!(text, "__global__ void k{number}(int n, int m, int *p, const int *__restrict__ q, Pair pair) {{");
         let _ = writeln!(text, "    __shared__ int cell[64];\n    int x = threadIdx.x;\n    int i = 0;");
         for (word, line) in HANDLES {
             if uses(word) {
@@ -86,7 +97,8 @@ impl Program {
         }
         let _ = writeln!(text, "    {}", fill(control.body).replace('\n', "\n    "));
         text.push_str("    p[threadIdx.x] = x + i;\n}\n");
-        let marked = text.lines().enumerate().filter(|(_, line)| line.ends_with("// @")).map(|(index, _)| index).collect();
+        let marked =
+            text.lines().enumerate().filter(|(_, line)| line.ends_with("// @")).map(|(index, _)| index).collect();
         Program { condition, control, barrier, text, marked, expected: expected(condition, control, barrier) }
     }
 
@@ -156,8 +168,15 @@ fn check(programs: &[Program]) -> Vec<(&Program, String)> {
             for finding in analysis::root(session, *item).findings {
                 let (file, line) = lines.of(finding.at);
                 let line = line as usize - 1;
-                let Some((start, program)) = starts[file.0 as usize].iter().rev().find(|(start, _)| *start <= line) else { continue };
-                let what = if finding.severity >= Severity::Warning { finding.rule.name.to_string() } else { format!("note: {}", finding.message) };
+                let Some((start, program)) = starts[file.0 as usize].iter().rev().find(|(start, _)| *start <= line)
+                else {
+                    continue;
+                };
+                let what = if finding.severity >= Severity::Warning {
+                    finding.rule.name.to_string()
+                } else {
+                    format!("note: {}", finding.message)
+                };
                 found.entry(*program).or_default().push((line - start, what));
             }
         }
@@ -166,14 +185,18 @@ fn check(programs: &[Program]) -> Vec<(&Program, String)> {
     programs
         .iter()
         .enumerate()
-        .filter_map(|(index, program)| difference(program, found.get(&index).unwrap_or(&nothing)).map(|what| (program, what)))
+        .filter_map(|(index, program)| {
+            difference(program, found.get(&index).unwrap_or(&nothing)).map(|what| (program, what))
+        })
         .collect()
 }
 
 fn difference(program: &Program, found: &[(usize, String)]) -> Option<String> {
     if KNOWN.iter().any(|(condition, control, barrier, _)| {
         let fits = |wanted: &str, name: &str| wanted == "*" || wanted == name;
-        fits(condition, program.condition.name) && fits(control, program.control.name) && fits(barrier, program.barrier.name)
+        fits(condition, program.condition.name)
+            && fits(control, program.control.name)
+            && fits(barrier, program.barrier.name)
     }) {
         return None;
     }

@@ -82,9 +82,18 @@ pub const CONDITIONS: &[Condition] = &[
     of("local array by thread", Thread, "int own[4] = {n, m, 0, 1};", "own[x & 3] > 2"),
     of("through a pointer", Thread, "int value = x;\nint *to = &value;", "*to > 2"),
     of("captured by reference", Thread, "int value = n;\nauto set = [&]() { value = x; };\nset();", "value > 2"),
-    of("broadcast", Block, "if (threadIdx.x == 0) { cell[0] = q[x]; }\n__syncthreads();\nint got = cell[0];\n__syncthreads();", "got > 2"),
+    of(
+        "broadcast",
+        Block,
+        "if (threadIdx.x == 0) { cell[0] = q[x]; }\n__syncthreads();\nint got = cell[0];\n__syncthreads();",
+        "got > 2",
+    ),
     race("broadcast without a barrier", "if (threadIdx.x == 0) { cell[0] = q[x]; }\nint got = cell[0];", "got > 2"),
-    race("overwritten before all read", "if (threadIdx.x == 0) { cell[0] = q[x]; }\n__syncthreads();\nint got = cell[0];\ncell[0] = x;", "got > 2"),
+    race(
+        "overwritten before all read",
+        "if (threadIdx.x == 0) { cell[0] = q[x]; }\n__syncthreads();\nint got = cell[0];\ncell[0] = x;",
+        "got > 2",
+    ),
     of("own shared element", Thread, "cell[x & 63] = q[x];\n__syncthreads();\nint got = cell[x & 63];", "got > 2"),
 ];
 
@@ -119,7 +128,11 @@ pub const CONTROLS: &[Control] = &[
     control("if", Way::Branch, "if (COND) {\n    BARRIER; // @\n}"),
     control("else", Way::Branch, "if (COND) {\n    x += 1;\n} else {\n    BARRIER; // @\n}"),
     control("else if", Way::Branch, "if (m == 77) {\n    x += 1;\n} else if (COND) {\n    BARRIER; // @\n}"),
-    control("nested", Way::Branch, "if (n > 1) {\n    for (int j = 0; j < 2; j++) {\n        if (COND) {\n            BARRIER; // @\n        }\n    }\n}"),
+    control(
+        "nested",
+        Way::Branch,
+        "if (n > 1) {\n    for (int j = 0; j < 2; j++) {\n        if (COND) {\n            BARRIER; // @\n        }\n    }\n}",
+    ),
     control("negated", Way::Branch, "if (!(COND)) {\n    BARRIER; // @\n}"),
     control("compound", Way::Branch, "if (n > 1 && (COND) && m > 2) {\n    BARRIER; // @\n}"),
     control("by a flag", Way::Branch, "bool go = false;\nif (COND) { go = true; }\nif (go) {\n    BARRIER; // @\n}"),
@@ -134,20 +147,40 @@ pub const CONTROLS: &[Control] = &[
     control("while", Way::Loop, "while (i < 4 && (COND)) {\n    BARRIER; // @\n    i++;\n}"),
     control("do while", Way::Loop, "do {\n    BARRIER; // @\n    i++;\n} while ((COND) && i < 4);"),
     control("for bound", Way::Loop, "int bound = (COND) ? 2 : 3;\nfor (i = 0; i < bound; i++) {\n    BARRIER; // @\n}"),
-    control("endless with break", Way::Loop, "for (;;) {\n    BARRIER; // @\n    if (COND) break;\n    if (++i == 4) break;\n}"),
-    control("switch", Way::Branch, "switch ((int)(COND)) {\n    case 1:\n        BARRIER; // @\n        break;\n    default:\n        x += 2;\n}"),
-    control("switch falls through", Way::Branch, "switch ((COND) ? 3 : 4) {\n    case 3:\n        x += 2;\n    case 5:\n        BARRIER; // @\n        break;\n    case 4:\n        x += 3;\n}"),
+    control(
+        "endless with break",
+        Way::Loop,
+        "for (;;) {\n    BARRIER; // @\n    if (COND) break;\n    if (++i == 4) break;\n}",
+    ),
+    control(
+        "switch",
+        Way::Branch,
+        "switch ((int)(COND)) {\n    case 1:\n        BARRIER; // @\n        break;\n    default:\n        x += 2;\n}",
+    ),
+    control(
+        "switch falls through",
+        Way::Branch,
+        "switch ((COND) ? 3 : 4) {\n    case 3:\n        x += 2;\n    case 5:\n        BARRIER; // @\n        break;\n    case 4:\n        x += 3;\n}",
+    ),
     control("and", Way::Branch, "bool ok = (COND) && VALUE; // @\nx += ok;"),
     control("or", Way::Branch, "bool ok = (COND) || VALUE; // @\nx += ok;"),
     control("conditional", Way::Branch, "x += (COND) ? VALUE : 3; // @"),
     control("goto forwards", Way::Branch, "if (COND) goto skip;\nBARRIER; // @\nskip:\nx += 1;"),
     control("goto backwards", Way::Backwards, "again:\nBARRIER; // @\ni++;\nif ((COND) && i < 4) goto again;"),
-    control("in a lambda", Way::Branch, "auto run = [&](bool go) {\n    if (go) {\n        BARRIER; // @\n    }\n};\nrun(COND);"),
+    control(
+        "in a lambda",
+        Way::Branch,
+        "auto run = [&](bool go) {\n    if (go) {\n        BARRIER; // @\n    }\n};\nrun(COND);",
+    ),
     control("lambda under a branch", Way::Branch, "auto run = [&]() { BARRIER; };\nif (COND) {\n    run(); // @\n}"),
     control("in a macro", Way::Branch, "WHEN(COND, BARRIER) // @"),
     control("joined", Way::Joined, "if (COND) {\n    x += 1;\n}\nBARRIER; // @"),
     control("joined after a loop", Way::Joined, "while (i < 4 && (COND)) {\n    i++;\n}\nBARRIER; // @"),
-    control("joined after a switch", Way::Joined, "switch ((int)(COND)) {\n    case 1:\n        x += 1;\n        break;\n    default:\n        x += 2;\n}\nBARRIER; // @"),
+    control(
+        "joined after a switch",
+        Way::Joined,
+        "switch ((int)(COND)) {\n    case 1:\n        x += 1;\n        break;\n    default:\n        x += 2;\n}\nBARRIER; // @",
+    ),
     Control {
         name: "in a callee",
         way: Way::Branch,
@@ -197,7 +230,13 @@ pub struct Barrier {
     pub taken: &'static str,
 }
 
-const fn barrier(name: &'static str, need: Group, kind: Kind, statement: &'static str, expression: &'static str) -> Barrier {
+const fn barrier(
+    name: &'static str,
+    need: Group,
+    kind: Kind,
+    statement: &'static str,
+    expression: &'static str,
+) -> Barrier {
     Barrier { name, need, kind, statement, expression, given: "", taken: "" }
 }
 
@@ -208,19 +247,71 @@ const fn on(given: &'static str, taken: &'static str, barrier: Barrier) -> Barri
 pub const BARRIERS: &[Barrier] = &[
     barrier("__syncthreads", Block, Kind::Whole, "__syncthreads()", "(__syncthreads(), 1)"),
     barrier("__syncthreads_or", Block, Kind::Whole, "x = __syncthreads_or(x)", "__syncthreads_or(x)"),
-    on(", block", ", cg::thread_block block", barrier("block.sync", Block, Kind::Whole, "block.sync()", "(block.sync(), 1)")),
-    on(", block", ", cg::thread_block block", barrier("cg::sync", Block, Kind::Whole, "cg::sync(block)", "(cg::sync(block), 1)")),
+    on(
+        ", block",
+        ", cg::thread_block block",
+        barrier("block.sync", Block, Kind::Whole, "block.sync()", "(block.sync(), 1)"),
+    ),
+    on(
+        ", block",
+        ", cg::thread_block block",
+        barrier("cg::sync", Block, Kind::Whole, "cg::sync(block)", "(cg::sync(block), 1)"),
+    ),
     barrier("bar.sync", Block, Kind::Whole, "asm volatile(\"bar.sync 0;\" ::: \"memory\")", "wait_there()"),
-    on(", temp", ", typename cub::BlockReduce<int, 128>::TempStorage &temp", barrier("BlockReduce", Block, Kind::Whole, "x = cub::BlockReduce<int, 128>(temp).Sum(x)", "cub::BlockReduce<int, 128>(temp).Sum(x)")),
+    on(
+        ", temp",
+        ", typename cub::BlockReduce<int, 128>::TempStorage &temp",
+        barrier(
+            "BlockReduce",
+            Block,
+            Kind::Whole,
+            "x = cub::BlockReduce<int, 128>(temp).Sum(x)",
+            "cub::BlockReduce<int, 128>(temp).Sum(x)",
+        ),
+    ),
     barrier("helper with a barrier", Block, Kind::Whole, "wait_here()", "(wait_here(), 1)"),
     on(", grid", ", cg::grid_group grid", barrier("grid.sync", Grid, Kind::Whole, "grid.sync()", "(grid.sync(), 1)")),
-    on(", cluster", ", cg::cluster_group cluster", barrier("cluster.sync", Cluster, Kind::Whole, "cluster.sync()", "(cluster.sync(), 1)")),
+    on(
+        ", cluster",
+        ", cg::cluster_group cluster",
+        barrier("cluster.sync", Cluster, Kind::Whole, "cluster.sync()", "(cluster.sync(), 1)"),
+    ),
     barrier("__syncwarp", Warp, Kind::Lanes, "__syncwarp()", "(__syncwarp(), 1)"),
-    barrier("__ballot_sync", Warp, Kind::Lanes, "x = __ballot_sync(0xffffffffu, x > 4)", "__ballot_sync(0xffffffffu, x > 4)"),
-    barrier("__shfl_down_sync", Warp, Kind::Lanes, "x = __shfl_down_sync(0xffffffffu, x, 4)", "__shfl_down_sync(0xffffffffu, x, 4)"),
-    on(", tile8", ", const cg::thread_block_tile<8> &tile8", barrier("tile of 8", Eight, Kind::Tile, "tile8.sync()", "(tile8.sync(), 1)")),
-    on(", tile32", ", const cg::thread_block_tile<32> &tile32", barrier("tile of 32", Warp, Kind::Tile, "x = tile32.any(x)", "tile32.any(x)")),
-    on(", store", ", typename cub::WarpReduce<int>::TempStorage &store", barrier("WarpReduce", Warp, Kind::Tile, "x = cub::WarpReduce<int>(store).Sum(x)", "cub::WarpReduce<int>(store).Sum(x)")),
+    barrier(
+        "__ballot_sync",
+        Warp,
+        Kind::Lanes,
+        "x = __ballot_sync(0xffffffffu, x > 4)",
+        "__ballot_sync(0xffffffffu, x > 4)",
+    ),
+    barrier(
+        "__shfl_down_sync",
+        Warp,
+        Kind::Lanes,
+        "x = __shfl_down_sync(0xffffffffu, x, 4)",
+        "__shfl_down_sync(0xffffffffu, x, 4)",
+    ),
+    on(
+        ", tile8",
+        ", const cg::thread_block_tile<8> &tile8",
+        barrier("tile of 8", Eight, Kind::Tile, "tile8.sync()", "(tile8.sync(), 1)"),
+    ),
+    on(
+        ", tile32",
+        ", const cg::thread_block_tile<32> &tile32",
+        barrier("tile of 32", Warp, Kind::Tile, "x = tile32.any(x)", "tile32.any(x)"),
+    ),
+    on(
+        ", store",
+        ", typename cub::WarpReduce<int>::TempStorage &store",
+        barrier(
+            "WarpReduce",
+            Warp,
+            Kind::Tile,
+            "x = cub::WarpReduce<int>(store).Sum(x)",
+            "cub::WarpReduce<int>(store).Sum(x)",
+        ),
+    ),
     barrier("counted", Warp, Kind::Counted, "asm volatile(\"bar.sync 1, 64;\" ::: \"memory\")", "wait_counted()"),
 ];
 

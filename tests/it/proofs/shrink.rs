@@ -118,7 +118,8 @@ fn groups(text: &str) -> Vec<(usize, usize)> {
             ')' => {
                 if let Some(start) = open.pop() {
                     let before = text[..start].chars().next_back();
-                    if !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') && &text[start..=index] != "(int)" {
+                    if !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_') && &text[start..=index] != "(int)"
+                    {
                         found.push((start, index + 1));
                     }
                 }
@@ -139,7 +140,9 @@ pub fn is_whole(kernel: &Kernel) -> bool {
             return false;
         }
         known.pop();
-        known[0].extend(names(&function.head).into_iter().filter(|name| name.starts_with("helper") || name.starts_with("outlined")));
+        known[0].extend(
+            names(&function.head).into_iter().filter(|name| name.starts_with("helper") || name.starts_with("outlined")),
+        );
     }
     true
 }
@@ -182,7 +185,8 @@ pub fn names(text: &str) -> Vec<String> {
     words.filter(is_made).map(String::from).collect()
 }
 
-pub const MADE: [&str; 12] = ["v", "i", "a", "pair", "local", "ref", "mask", "t", "lambda", "helper", "outlined", "fresh"];
+pub const MADE: [&str; 12] =
+    ["v", "i", "a", "pair", "local", "ref", "mask", "t", "lambda", "helper", "outlined", "fresh"];
 
 fn uses(text: &str, known: &[BTreeSet<String>]) -> bool {
     names(text).iter().all(|name| known.iter().any(|scope| scope.contains(name)))
