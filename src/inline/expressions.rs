@@ -278,7 +278,7 @@ impl Builder<'_> {
             _ => {
                 let ev = self.eval(inner);
                 if ev.ty.value().is_aggregate()
-                    && let Some(result) = self.call_operator(unary_name(op), &[ev.clone()], span)
+                    && let Some(result) = self.call_operator(unary_name(op), std::slice::from_ref(&ev), span)
                 {
                     return result;
                 }

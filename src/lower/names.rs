@@ -171,7 +171,7 @@ fn may_be_arguments(reader: &Reader, list: Id) -> bool {
             Kind::ParameterDeclaration => {
                 let direct = reader.child(child, Field::Declarator).is_none_or(|it| !is_call(reader, it));
                 let named = reader.child(child, Field::Type).is_some_and(|ty| reader.kind(ty) != Kind::PrimitiveType);
-                (direct && named) || !direct
+                !direct || named
             }
             kind => kind == Kind::VariadicParameterDeclaration,
         }

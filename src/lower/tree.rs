@@ -145,6 +145,7 @@ macro_rules! names {
     ($(#[$about:meta])* $type:ident, $other:ident, [$($extra:ident),*], $($variant:ident = $name:literal,)*) => {
         $(#[$about])*
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+        #[allow(clippy::enum_variant_names)]
         pub enum $type { $($variant,)* $($extra,)* $other }
 
         impl $type {

@@ -237,7 +237,7 @@ fn conclude(tree: &Tree, mentions: &Mentions, search: Search) -> Closure {
     }
     for only_uncalled in [true, false] {
         for (node, id) in &functions {
-            if !below.covered[*node as usize] && !(only_uncalled && below.is_called(*node)) {
+            if !(below.covered[*node as usize] || only_uncalled && below.is_called(*node)) {
                 closure.devices.push(*id);
                 below.cover(*node);
             }

@@ -444,7 +444,7 @@ fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
 /// Adds the items that only the second selection shows.
 fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Selection, second: FileItems) {
     let known: FxHashMap<(u32, Option<u32>), u32> =
-        all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
+        all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).collect();
     let sites: Vec<Tokens> = second.made.iter().map(|made| made.site.clone()).collect();
     let made_base = made.len() as u32;
     made.extend(second.made);

@@ -225,7 +225,7 @@ impl<'a> Facts<'a> {
             if i64::from(1u32 << power) > line.period {
                 break;
             }
-            if divisor % (factor.unsigned_abs().saturating_mul(1 << power)) == 0 {
+            if divisor.is_multiple_of(factor.unsigned_abs().saturating_mul(1 << power)) {
                 best = Extent::tile(power);
             }
         }
@@ -246,7 +246,7 @@ impl<'a> Facts<'a> {
             if run > line.period {
                 break;
             }
-            let aligned = divisor == 0 || divisor % (line.factor.unsigned_abs().saturating_mul(run as u64)) == 0;
+            let aligned = divisor == 0 || divisor.is_multiple_of(line.factor.unsigned_abs().saturating_mul(run as u64));
             if aligned && divides(run) {
                 best = Extent::tile(power);
             }

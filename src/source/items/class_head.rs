@@ -90,9 +90,12 @@ fn behind_specifiers(view: &View, start: usize, macro_use: &dyn Fn(usize) -> Mac
             if view.byte(at, b'(') {
                 at = view.behind(at);
             }
-        } else if word == b"const" || word == b"volatile" || words.word(word) {
-            at += 1;
-        } else if !matches!(word, b"class" | b"struct" | b"union") && macro_use(at).is_macro && !view.byte(at + 1, b'(')
+        } else if word == b"const"
+            || word == b"volatile"
+            || words.word(word)
+            || (!matches!(word, b"class" | b"struct" | b"union")
+                && macro_use(at).is_macro
+                && !view.byte(at + 1, b'('))
         {
             at += 1;
         } else {

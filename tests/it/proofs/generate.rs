@@ -117,7 +117,7 @@ impl Maker {
             18 => "(int)(blockIdx.x * blockDim.x + threadIdx.x)".to_string(),
             19 => self.random.pick(&["q[threadIdx.x]", "q[blockIdx.x]", "q[3]", "table[2]", "p[n & 7]"]).to_string(),
             20 => match self.pairs.is_empty() {
-                false => format!("{}.{}", self.random.pick(&self.pairs), if self.counter % 2 == 0 { "a" } else { "b" }),
+                false => format!("{}.{}", self.random.pick(&self.pairs), if self.counter.is_multiple_of(2) { "a" } else { "b" }),
                 true => "table[blockIdx.x & 3]".to_string(),
             },
             21 => match self.arrays.is_empty() {
@@ -497,7 +497,7 @@ impl Maker {
             1 => ("threadIdx.x".to_string(), "128".to_string(), format!("{name} += blockDim.x")),
             2 => {
                 let bound = self.expression(1);
-                (format!("threadIdx.x / 32"), format!("({bound}) & 7"), format!("{name} += 2"))
+                ("threadIdx.x / 32".to_string(), format!("({bound}) & 7"), format!("{name} += 2"))
             }
             _ => {
                 let start =
