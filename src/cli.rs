@@ -1,1 +1,67 @@
+//! Arguments -> all of it -> exit code: 0 nothing found, 1 findings, 2 the job could not be done.
 
+mod arguments;
+mod check;
+mod explain;
+mod output;
+mod progress;
+mod why;
+
+use arguments::{Arguments, Verb};
+use clap::Parser;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// What a verb ends with.
+enum Exit {
+    Clean,
+    Found,
+}
+
+/// Why a verb could not do its job: text for the user, complete.
+struct Failure(String);
+
+impl Failure {
+    /// One line behind `error:`.
+    fn line(message: impl std::fmt::Display) -> Failure {
+        Failure(format!("error: {message}\n"))
+    }
+}
+
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let parsed = match arguments::expand(arguments) {
+        Ok(arguments) => Arguments::try_parse_from(arguments),
+        Err(message) => return fail(&Failure::line(message)),
+    };
+    let arguments = match parsed {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // A reader that went away has seen enough.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let Arguments { verb, check } = arguments;
+    let done = match verb.unwrap_or(Verb::Check(check)) {
+        Verb::Check(check) => check::check(&check),
+        Verb::Baseline(baseline) => check::baseline(&baseline),
+        Verb::Why(arguments) => why::why(&arguments),
+        Verb::Explain { rule, color } => explain::explain(&rule, color),
+        Verb::Rules { format } => explain::rules(format),
+        Verb::Config(verb) => explain::config(&verb),
+        Verb::Completions { shell } => explain::completions(shell),
+        Verb::Man => explain::man(),
+    };
+    match done {
+        Ok(Exit::Clean) => ExitCode::SUCCESS,
+        Ok(Exit::Found) => ExitCode::from(1),
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    use std::io::Write;
+    // Nobody is left to hear of an error on standard error.
+    let _ = std::io::stderr().write_all(failure.0.as_bytes());
+    ExitCode::from(2)
+}

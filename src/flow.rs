@@ -1,1 +1,257 @@
+//! The shape of one graph: order, dominators, loops, and which forks decide whether a block runs.
+//!
+//! Edges known never to be taken are left out from the start, and so is everything behind them:
+//!
+//! ```text
+//!   graph, dead edges ──> successors ──> order ──> dominators ──> loops
+//!                                          └─────> post-dominators ──> control dependence
+//! ```
+//!
+//! What it does not know: values. Which edges are dead is told to it.
 
+pub mod control;
+pub mod loops;
+pub mod postdom;
+
+use crate::graph::{BlockId, End, Graph};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graph::{DiGraph, NodeIndex};
+use rustc_hash::FxHashSet;
+
+/// Edges that no thread takes.
+pub type DeadEdges = FxHashSet<(BlockId, BlockId)>;
+
+#[derive(Debug)]
+pub struct Flow {
+    /// Blocks that can run, in reverse post-order; the entry first.
+    pub order: Vec<BlockId>,
+    /// Position in `order`, `u32::MAX` for blocks that cannot run.
+    pub position: Vec<u32>,
+    pub successors: Vec<Vec<BlockId>>,
+    pub predecessors: Vec<Vec<BlockId>>,
+    /// Immediate dominators; the entry's is itself.
+    dominator: Vec<BlockId>,
+    /// For constant-time dominance: when the dominator tree's walk enters and leaves a block.
+    interval: Vec<(u32, u32)>,
+    pub loops: Vec<loops::Loop>,
+    /// The innermost loop round a block, an index into `loops`.
+    pub loop_of: Vec<Option<usize>>,
+    /// The loop that a block is the head of.
+    pub head_of: Vec<Option<usize>>,
+    /// Forks that decide whether a block runs.
+    pub control: control::Control,
+}
+
+impl Flow {
+    pub fn new(graph: &Graph, dead: &DeadEdges) -> Flow {
+        let count = graph.blocks.len();
+        let doomed = doomed(graph, dead);
+        let mut successors = vec![Vec::new(); count];
+        for (index, block) in graph.blocks.iter().enumerate() {
+            let from = BlockId(index as u32);
+            let all = block.end.successors();
+            let mut live: Vec<BlockId> =
+                all.iter().copied().filter(|to| !doomed[to.index()] && !dead.contains(&(from, *to))).collect();
+            live.dedup();
+            successors[index] = live;
+        }
+        let (order, position) = reverse_post_order(&successors);
+        for (index, targets) in successors.iter_mut().enumerate() {
+            if position[index] == u32::MAX {
+                targets.clear();
+            }
+        }
+        let mut predecessors = vec![Vec::new(); count];
+        for from in &order {
+            for to in &successors[from.index()] {
+                predecessors[to.index()].push(*from);
+            }
+        }
+        let dominator = dominators(count, &successors, &order);
+        let interval = intervals(&dominator, &order);
+        let mut flow = Flow {
+            order,
+            position,
+            successors,
+            predecessors,
+            dominator,
+            interval,
+            loops: Vec::new(),
+            loop_of: Vec::new(),
+            head_of: vec![None; count],
+            control: control::Control::default(),
+        };
+        let (loops, loop_of) = loops::find(&flow);
+        flow.loops = loops;
+        flow.loop_of = loop_of;
+        for (index, each) in flow.loops.iter().enumerate() {
+            flow.head_of[each.header.index()] = Some(index);
+        }
+        let post = postdom::PostDominators::new(&flow);
+        flow.control = control::Control::new(&flow, &post);
+        flow
+    }
+
+    pub fn runs(&self, block: BlockId) -> bool {
+        self.position[block.index()] != u32::MAX
+    }
+
+    pub fn immediate_dominator(&self, block: BlockId) -> BlockId {
+        self.dominator[block.index()]
+    }
+
+    /// Every way from the entry to `below` leads through `above`.
+    pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
+        if !self.runs(above) || !self.runs(below) {
+            return false;
+        }
+        let (a, b) = (self.interval[above.index()], self.interval[below.index()]);
+        a.0 <= b.0 && b.1 <= a.1
+    }
+
+    /// `from` stands at or behind `to` in the order, so the edge closes a cycle.
+    pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
+        self.position[from.index()] >= self.position[to.index()]
+    }
+
+    /// Whether `block` lies in loop `index`.
+    pub fn in_loop(&self, block: BlockId, index: usize) -> bool {
+        let mut at = self.loop_of[block.index()];
+        while let Some(here) = at {
+            if here == index {
+                return true;
+            }
+            at = self.loops[here].parent;
+        }
+        false
+    }
+
+    /// The innermost loop that holds both blocks.
+    pub fn common_loop(&self, a: BlockId, b: BlockId) -> Option<usize> {
+        let mut at = self.loop_of[a.index()];
+        while let Some(here) = at {
+            if self.in_loop(b, here) {
+                return Some(here);
+            }
+            at = self.loops[here].parent;
+        }
+        None
+    }
+}
+
+/// Blocks from which every way ends in a trap: they and the edges to them count as absent, since a failed check
+/// stops the whole grid and no thread goes on without the others. Blocks in endless loops are not among them.
+fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
+    let count = graph.blocks.len();
+    let mut doomed = vec![false; count];
+    let mut open = vec![0usize; count];
+    let mut predecessors = vec![Vec::new(); count];
+    let mut work = Vec::new();
+    for (index, block) in graph.blocks.iter().enumerate() {
+        let from = BlockId(index as u32);
+        let targets: Vec<BlockId> =
+            block.end.successors().into_iter().filter(|to| !dead.contains(&(from, *to))).collect();
+        open[index] = targets.len();
+        for to in targets {
+            predecessors[to.index()].push(index);
+        }
+        if matches!(block.end, End::Dead) {
+            doomed[index] = true;
+            work.push(index);
+        }
+    }
+    while let Some(index) = work.pop() {
+        for from in std::mem::take(&mut predecessors[index]) {
+            open[from] = open[from].saturating_sub(1);
+            if open[from] == 0 && !doomed[from] {
+                doomed[from] = true;
+                work.push(from);
+            }
+        }
+    }
+    // A graph whose entry is doomed runs nowhere; keep the entry so that there is something to speak of.
+    if let Some(first) = doomed.first_mut() {
+        *first = false;
+    }
+    doomed
+}
+
+fn reverse_post_order(successors: &[Vec<BlockId>]) -> (Vec<BlockId>, Vec<u32>) {
+    let mut position = vec![u32::MAX; successors.len()];
+    if successors.is_empty() {
+        return (Vec::new(), position);
+    }
+    let mut order = Vec::with_capacity(successors.len());
+    let mut seen = vec![false; successors.len()];
+    let mut stack = vec![(BlockId(0), 0usize)];
+    seen[0] = true;
+    while let Some((block, next)) = stack.last_mut() {
+        // Successors are walked last to first, so that in the reversed order the first one comes first.
+        let targets = &successors[block.index()];
+        if *next < targets.len() {
+            let to = targets[targets.len() - 1 - *next];
+            *next += 1;
+            if !seen[to.index()] {
+                seen[to.index()] = true;
+                stack.push((to, 0));
+            }
+        } else {
+            order.push(*block);
+            stack.pop();
+        }
+    }
+    order.reverse();
+    for (index, block) in order.iter().enumerate() {
+        position[block.index()] = index as u32;
+    }
+    (order, position)
+}
+
+fn dominators(count: usize, successors: &[Vec<BlockId>], order: &[BlockId]) -> Vec<BlockId> {
+    let mut result: Vec<BlockId> = (0..count as u32).map(BlockId).collect();
+    if order.is_empty() {
+        return result;
+    }
+    let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(count, count * 2);
+    for _ in 0..count {
+        graph.add_node(());
+    }
+    for from in order {
+        for to in &successors[from.index()] {
+            graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), ());
+        }
+    }
+    let tree = simple_fast(&graph, NodeIndex::new(0));
+    for block in order {
+        if let Some(above) = tree.immediate_dominator(NodeIndex::new(block.index())) {
+            result[block.index()] = BlockId(above.index() as u32);
+        }
+    }
+    result
+}
+
+fn intervals(dominator: &[BlockId], order: &[BlockId]) -> Vec<(u32, u32)> {
+    let mut children = vec![Vec::new(); dominator.len()];
+    for block in order.iter().skip(1) {
+        children[dominator[block.index()].index()].push(*block);
+    }
+    let mut interval = vec![(0, 0); dominator.len()];
+    let Some(root) = order.first() else { return interval };
+    let mut clock = 0;
+    let mut stack = vec![(*root, 0usize)];
+    while let Some((block, next)) = stack.last_mut() {
+        if *next == 0 {
+            interval[block.index()].0 = clock;
+            clock += 1;
+        }
+        if let Some(child) = children[block.index()].get(*next) {
+            *next += 1;
+            stack.push((*child, 0));
+        } else {
+            interval[block.index()].1 = clock;
+            clock += 1;
+            stack.pop();
+        }
+    }
+    interval
+}

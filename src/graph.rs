@@ -148,39 +148,78 @@ pub enum Op {
     /// A value that the analysis knows nothing about beyond that it is the same for all threads if all of `from` are:
     /// floating-point literals, strings, `sizeof`, an unseen function's result (then `unseen` is its name), a template
     /// argument nobody gave.
-    Unknown { from: Vec<Value>, unseen: Option<Name> },
+    Unknown {
+        from: Vec<Value>,
+        unseen: Option<Name>,
+    },
     /// The same function of the same operands gives the same value: `__clz`, `sqrtf`, `fminf`.
-    Pure { name: Name, operands: Vec<Value> },
+    Pure {
+        name: Name,
+        operands: Vec<Value>,
+    },
     Source(Source),
     Unary(UnaryOp, Value),
     /// `And`/`Or` here have operands without effects. Pointer plus integer is `Element`.
     Binary(BinaryOp, Value, Value),
-    Select { on: Value, yes: Value, no: Value },
+    Select {
+        on: Value,
+        yes: Value,
+        no: Value,
+    },
     Min(Value, Value),
     Max(Value, Value),
     /// To a narrower integer (its bits), to bool (1), to floating point (0). Widening and sign changes are no operation.
-    Convert { bits: u8, value: Value },
+    Convert {
+        bits: u8,
+        value: Value,
+    },
 
     // Addresses. A pointer's value is an address; `&x`, an array's decay and `*p` cost nothing.
     Address(ObjectId),
     /// `base[index]`, `base + index`; for a row of an array of arrays, too. `base - index` negates first.
-    Element { base: Value, index: Value },
-    Member { base: Value, name: Name },
+    Element {
+        base: Value,
+        index: Value,
+    },
+    Member {
+        base: Value,
+        name: Name,
+    },
 
     // Memory
-    Load { address: Value, is_volatile: bool, read_only: bool },
-    Store { address: Value, value: Value },
+    Load {
+        address: Value,
+        is_volatile: bool,
+        read_only: bool,
+    },
+    Store {
+        address: Value,
+        value: Value,
+    },
     /// Copies all of a struct or array; reads and writes like the members one by one.
-    Copy { to: Value, from: Value },
+    Copy {
+        to: Value,
+        from: Value,
+    },
     /// An atomic read-modify-write. The result differs from thread to thread.
-    Atomic { name: Name, address: Value, operands: Vec<Value> },
+    Atomic {
+        name: Name,
+        address: Value,
+        operands: Vec<Value>,
+    },
     /// An unseen function, inline assembly or library call may write what `address` leads to, from `from`.
-    Clobber { address: Value, from: Vec<Value> },
+    Clobber {
+        address: Value,
+        from: Vec<Value>,
+    },
 
     /// Every thread of a group must come here together.
     Barrier(Box<Barrier>),
     /// `init(&bar, count)` of a `cuda::barrier` or mbarrier.
-    BarrierInit { address: Value, count: Value },
+    BarrierInit {
+        address: Value,
+        count: Value,
+    },
     /// `coalesced_threads()`: a group of whoever is here. The value stands for the group.
     Coalesce,
     /// A place the reader is told of in a story, without effect: nothing else.
@@ -221,7 +260,11 @@ pub enum Source {
     ClusterIndex,
     /// Argument of the root, by position: the same for all threads. `read_only`: points to memory nobody writes
     /// (`const __restrict__`). For a device function without callers its parameters count as uniform.
-    Param { index: u32, name: Name, read_only: bool },
+    Param {
+        index: u32,
+        name: Name,
+        read_only: bool,
+    },
     /// A value the program has just one of, not written in view: a host constant, `extern const`.
     Named(Name),
     /// Clocks, random states: per thread, by name.
@@ -250,18 +293,33 @@ pub struct Barrier {
 #[derive(Clone, Debug)]
 pub enum Group {
     /// Lanes named by `mask`; `None` means all 32.
-    Lanes { mask: Option<Value> },
+    Lanes {
+        mask: Option<Value>,
+    },
     /// Runs of `size` consecutive threads, a power of two.
-    Tile { size: u32 },
+    Tile {
+        size: u32,
+    },
     Block,
     /// A named barrier with a thread count: a subset by design. `aligned` forms need whole converged warps.
-    Counted { id: Option<Value>, count: Value, aligned: bool },
+    Counted {
+        id: Option<Value>,
+        count: Value,
+        aligned: bool,
+    },
     /// The whole block at a named barrier; unaligned forms match by `id` from different places.
-    Named { id: Option<Value>, aligned: bool },
+    Named {
+        id: Option<Value>,
+        aligned: bool,
+    },
     /// Arrivals counted by an object: the whole block only if its `BarrierInit` says so.
-    Object { address: Value },
+    Object {
+        address: Value,
+    },
     /// A group made by the instruction `by` (`Coalesce`, or the `Barrier` of a partition).
-    Formed { by: Value },
+    Formed {
+        by: Value,
+    },
     Cluster,
     Grid,
 }

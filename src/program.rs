@@ -68,12 +68,35 @@ pub enum StmtKind {
     Declare(Vec<Declaration>),
     Expr(Expr),
     /// `else if` chains are flat: the arms in order, then the last `else`.
-    If { arms: Vec<IfArm>, otherwise: Option<Box<Stmt>> },
-    While { condition: Condition, body: Box<Stmt> },
-    DoWhile { body: Box<Stmt>, condition: Expr },
-    For { init: Option<Box<Stmt>>, condition: Option<Condition>, step: Option<Expr>, body: Box<Stmt> },
-    RangeFor { init: Option<Box<Stmt>>, variable: Declaration, range: Expr, body: Box<Stmt> },
-    Switch { init: Option<Box<Stmt>>, condition: Condition, body: Box<Stmt> },
+    If {
+        arms: Vec<IfArm>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    While {
+        condition: Condition,
+        body: Box<Stmt>,
+    },
+    DoWhile {
+        body: Box<Stmt>,
+        condition: Expr,
+    },
+    For {
+        init: Option<Box<Stmt>>,
+        condition: Option<Condition>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    RangeFor {
+        init: Option<Box<Stmt>>,
+        variable: Declaration,
+        range: Expr,
+        body: Box<Stmt>,
+    },
+    Switch {
+        init: Option<Box<Stmt>>,
+        condition: Condition,
+        body: Box<Stmt>,
+    },
     /// A label inside a switch; it stands in the statement list before the statements it labels. `None` is `default`.
     Case(Option<Expr>),
     Label(Name),
@@ -82,7 +105,10 @@ pub enum StmtKind {
     Continue,
     Return(Option<Expr>),
     Asm(Asm),
-    Try { body: Box<Stmt>, handlers: Vec<Stmt> },
+    Try {
+        body: Box<Stmt>,
+        handlers: Vec<Stmt>,
+    },
     Alias(Name, Type),
     UsingNamespace(Path),
     /// `using a::b;`
@@ -128,7 +154,10 @@ pub enum Init {
     /// `= e`
     Expr(Expr),
     /// `T x(a, b)`, and `T x{a, b}` where `braces`.
-    Arguments { args: Vec<Expr>, braces: bool },
+    Arguments {
+        args: Vec<Expr>,
+        braces: bool,
+    },
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -203,7 +232,10 @@ pub struct Expr {
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// Integers, characters and booleans; a value beyond 64 bits wraps. `unsigned` for a `u` suffix or a hexadecimal literal that needs it.
-    Int { value: i64, unsigned: bool },
+    Int {
+        value: i64,
+        unsigned: bool,
+    },
     Float(f64),
     Str(String),
     Null,
@@ -214,14 +246,29 @@ pub enum ExprKind {
     /// `=`, or `+=` and the like with the operator.
     Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
     /// `++x` (`by` 1), `x--` (`by` -1)
-    Increment { by: i64, prefix: bool, target: Box<Expr> },
+    Increment {
+        by: i64,
+        prefix: bool,
+        target: Box<Expr>,
+    },
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     Comma(Box<Expr>, Box<Expr>),
-    Call { callee: Box<Expr>, args: Vec<Expr> },
+    Call {
+        callee: Box<Expr>,
+        args: Vec<Expr>,
+    },
     /// `kernel<<<grid, block, shared, stream>>>(args)`
-    Launch { callee: Box<Expr>, config: Vec<Expr>, args: Vec<Expr> },
+    Launch {
+        callee: Box<Expr>,
+        config: Vec<Expr>,
+        args: Vec<Expr>,
+    },
     /// `object.member`, `object->member`, with template arguments if written; `object.Base::member`.
-    Member { object: Box<Expr>, arrow: bool, member: Path },
+    Member {
+        object: Box<Expr>,
+        arrow: bool,
+        member: Path,
+    },
     Index(Box<Expr>, Box<Expr>),
     /// C casts, `static_cast`, `reinterpret_cast`, ...
     Cast(Type, Box<Expr>),

@@ -1,1 +1,104 @@
+//! The rules: their names, default levels and pages. Which barrier breaks which rule is decided by the analysis.
+//!
+//! A rule's page under `rules/pages/` is at once `synclint explain`, the help in SARIF, the documentation, and a test:
+//! the marks in its examples hold.
 
+use crate::finding::{Rule, Severity};
+
+/// Every rule, in the order in which they are listed.
+pub static ALL: &[&Rule] = &[
+    &DIVERGENT_BRANCH,
+    &DIVERGENT_LOOP,
+    &DIVERGENT_EXIT,
+    &WARP_MASK,
+    &RACY_BROADCAST,
+    &UNUSED_SUPPRESSION,
+    &INCOMPLETE,
+];
+
+pub static DIVERGENT_BRANCH: Rule = Rule {
+    name: "divergent-branch",
+    summary: "a barrier in a branch that not all of its group takes",
+    page: include_str!("rules/pages/divergent-branch.md"),
+    severity: Severity::Error,
+};
+
+pub static DIVERGENT_LOOP: Rule = Rule {
+    name: "divergent-loop",
+    summary: "a barrier in a loop that threads of its group leave at different iterations",
+    page: include_str!("rules/pages/divergent-loop.md"),
+    severity: Severity::Error,
+};
+
+pub static DIVERGENT_EXIT: Rule = Rule {
+    name: "divergent-exit",
+    summary: "a barrier behind a return or exit that only some of its group take",
+    page: include_str!("rules/pages/divergent-exit.md"),
+    severity: Severity::Error,
+};
+
+pub static WARP_MASK: Rule = Rule {
+    name: "warp-mask",
+    summary: "a warp barrier or collective whose mask is not the lanes that come",
+    page: include_str!("rules/pages/warp-mask.md"),
+    severity: Severity::Error,
+};
+
+pub static RACY_BROADCAST: Rule = Rule {
+    name: "racy-broadcast",
+    summary: "a barrier decided by a value that another thread may be writing",
+    page: include_str!("rules/pages/racy-broadcast.md"),
+    severity: Severity::Warning,
+};
+
+pub static UNUSED_SUPPRESSION: Rule = Rule {
+    name: "unused-suppression",
+    summary: "a suppression that hides nothing",
+    page: include_str!("rules/pages/unused-suppression.md"),
+    severity: Severity::Warning,
+};
+
+pub static INCOMPLETE: Rule = Rule {
+    name: "incomplete",
+    summary: "a kernel or device function that could not be analysed whole",
+    page: include_str!("rules/pages/incomplete.md"),
+    severity: Severity::Note,
+};
+
+/// The rule of this name.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    ALL.iter().copied().find(|rule| rule.name == name)
+}
+
+/// The rule whose name a misspelt one most likely meant.
+pub fn near(name: &str) -> Option<&'static Rule> {
+    let index = nearest(name, ALL.iter().map(|rule| rule.name))?;
+    ALL.get(index).copied()
+}
+
+/// The index of the candidate nearest to `name`, if one is near enough to be meant.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<usize> {
+    let limit = name.chars().count().max(3) / 3;
+    candidates
+        .enumerate()
+        .map(|(index, candidate)| (edits(name, candidate), index))
+        .filter(|(distance, _)| *distance <= limit)
+        .min()
+        .map(|(_, index)| index)
+}
+
+/// Levenshtein's distance: letters added, removed or changed.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,1 +1,206 @@
+//! `synclint.toml` and what the command line says on top of it -> the settings of a run.
+//!
+//! One file decides for the whole run: the analysis is of the whole program, and two vocabularies in it would
+//! contradict each other. Unknown keys are errors, shown at their place.
 
+mod file;
+mod paths;
+
+pub use file::{ExitedThreads, FailOn, File, Kernel, Level, RuleName, schema, starter};
+pub use paths::{Patterns, Repository};
+
+use crate::finding::{Rule, Severity};
+use crate::words;
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The names under which the file is looked for, in each folder from the start upwards.
+pub const FILE_NAMES: [&str; 2] = ["synclint.toml", ".synclint.toml"];
+
+/// Everything that changes what a run finds.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The file these were read from.
+    pub file: Option<PathBuf>,
+    pub exited_threads: ExitedThreads,
+    pub fail_on: FailOn,
+    /// Not read.
+    pub exclude: Patterns,
+    /// Read, but nothing in them is reported.
+    pub third_party: Patterns,
+    /// Known block shapes by kernel name.
+    pub kernels: BTreeMap<String, Kernel>,
+    /// The user's vocabulary.
+    pub words: words::Table,
+    /// `NAME` or `NAME=VALUE`
+    pub define: Vec<String>,
+    pub undefine: Vec<String>,
+    pub include: Vec<PathBuf>,
+    /// A folder that holds `compile_commands.json`, or the file itself.
+    pub build: Option<PathBuf>,
+    /// Threads to work with; `None`: as many as there are cores.
+    pub jobs: Option<usize>,
+    levels: BTreeMap<RuleName, Level>,
+    per_file: Vec<(Patterns, BTreeMap<RuleName, Level>)>,
+    /// Only these, if given.
+    selected: Option<Vec<&'static Rule>>,
+    ignored: Vec<&'static Rule>,
+}
+
+/// What is wrong with a file of settings.
+#[derive(Clone, Debug)]
+pub struct Error {
+    pub file: PathBuf,
+    pub message: String,
+    /// The file's text and the bytes that are wrong.
+    pub place: Option<(String, Range<usize>)>,
+    pub help: Option<String>,
+}
+
+impl Settings {
+    /// Reads one file.
+    pub fn read(path: &Path) -> Result<Settings, Error> {
+        let fault = |message: String| Error { file: path.to_path_buf(), message, place: None, help: None };
+        let bytes = fs::read(path).map_err(|error| fault(format!("cannot be read: {}", reason(&error))))?;
+        let text = String::from_utf8(bytes).map_err(|_| fault("is not UTF-8".to_string()))?;
+        Settings::parse(&text, path)
+    }
+
+    /// `path` is where the text comes from: patterns and folders in it are relative to its folder.
+    pub fn parse(text: &str, path: &Path) -> Result<Settings, Error> {
+        let folder = path.parent().map_or(PathBuf::new(), Path::to_path_buf);
+        let file: File = toml::from_str(text).map_err(|error| {
+            let place = error.span().map(|span| (text.to_string(), span));
+            Error {
+                file: path.to_path_buf(),
+                help: near_key(error.message()),
+                message: error.message().to_string(),
+                place,
+            }
+        })?;
+        let patterns = |key: &str, patterns: &[String]| {
+            Patterns::new(&folder, patterns).map_err(|message| Error {
+                file: path.to_path_buf(),
+                place: text.find(key).map(|at| (text.to_string(), at..at + key.len())),
+                message,
+                help: None,
+            })
+        };
+        let mut per_file: Vec<(Patterns, BTreeMap<RuleName, Level>)> = Vec::new();
+        for (pattern, levels) in file.per_file {
+            per_file.push((patterns("per-file", &[pattern])?, levels));
+        }
+        per_file.sort_by_key(|(patterns, _)| patterns.as_written().concat().len());
+        Ok(Settings {
+            file: Some(path.to_path_buf()),
+            exited_threads: file.exited_threads,
+            fail_on: file.fail_on,
+            exclude: patterns("exclude", &file.exclude)?,
+            third_party: patterns("third-party", &file.third_party)?,
+            kernels: file.kernel,
+            define: file.define,
+            undefine: file.undefine,
+            include: file.include.iter().map(|path| folder.join(path)).collect(),
+            build: file.build.map(|path| folder.join(path)),
+            jobs: None,
+            levels: file.rules,
+            per_file,
+            selected: None,
+            ignored: Vec::new(),
+            words: words::Table {
+                barrier: file.barrier,
+                group: file.group,
+                library: file.library,
+                source: file.source,
+                varies: file.varies,
+                atomic: file.atomic,
+                load: file.load,
+                stop: file.stop,
+                attribute: file.attribute,
+                function: file.function,
+            },
+        })
+    }
+
+    /// The command line's `--select` and `--ignore`.
+    pub fn choose(&mut self, selected: Option<Vec<&'static Rule>>, ignored: Vec<&'static Rule>) {
+        self.selected = selected;
+        self.ignored = ignored;
+    }
+
+    /// The level of a finding of this rule in this file, `None` where it is off. A finding that the analysis
+    /// put below its rule's own level for want of evidence stays as far below the level set.
+    pub fn severity(&self, rule: &Rule, found: Severity, path: &Path) -> Option<Severity> {
+        let chosen = |rules: &[&Rule]| rules.iter().any(|it| it.name == rule.name);
+        if self.selected.as_ref().is_some_and(|rules| !chosen(rules)) || chosen(&self.ignored) {
+            return None;
+        }
+        let level = |levels: &BTreeMap<RuleName, Level>| levels.get(rule.name).copied();
+        let of_file = self.per_file.iter().rev().filter(|(patterns, _)| patterns.matches(path));
+        let level = of_file.filter_map(|(_, levels)| level(levels)).next().or_else(|| level(&self.levels));
+        let Some(level) = level else { return Some(found) };
+        let set = level.severity()?;
+        Some(match rule.severity as usize - (found as usize).min(rule.severity as usize) {
+            0 => set,
+            1 if set == Severity::Error => Severity::Warning,
+            _ => Severity::Note,
+        })
+    }
+
+    /// Whether a comment that hides no finding of this rule is one too many: every rule ran everywhere, and this one whole.
+    pub fn judges_suppressions_of(&self, rule: &Rule) -> bool {
+        let off = |levels: &BTreeMap<RuleName, Level>| levels.values().any(|level| *level == Level::Off);
+        let in_part = self.exited_threads == ExitedThreads::MayExit && rule.name == crate::rules::DIVERGENT_EXIT.name;
+        self.selected.is_none()
+            && self.ignored.is_empty()
+            && !off(&self.levels)
+            && !self.per_file.iter().any(|(_, levels)| off(levels))
+            && !in_part
+    }
+
+    /// The settings as a file would say them.
+    pub fn to_toml(&self) -> String {
+        File::from(self).to_toml()
+    }
+}
+
+/// The nearest file of settings in `start` or a folder above it, within the repository and below the home folder.
+pub fn find(start: &Path) -> Option<PathBuf> {
+    let start = paths::absolute(start);
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    for folder in start.ancestors() {
+        if let Some(path) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| path.is_file()) {
+            return Some(path);
+        }
+        if folder.join(".git").exists() || home.as_deref() == Some(folder) {
+            break;
+        }
+    }
+    None
+}
+
+/// An I/O error in the words of a user.
+pub fn reason(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "no such file or directory".to_string(),
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        ErrorKind::IsADirectory => "is a directory".to_string(),
+        ErrorKind::StorageFull => "no space left on the device".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// For "unknown field `x`, expected one of `a`, `b`": the one that was meant.
+fn near_key(message: &str) -> Option<String> {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
+        return None;
+    }
+    let unknown = quoted.next()?;
+    let known: Vec<&str> = quoted.collect();
+    let index = crate::rules::nearest(unknown, known.iter().copied())?;
+    Some(format!("did you mean `{}`?", known[index]))
+}

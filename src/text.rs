@@ -82,7 +82,8 @@ impl Expanded {
             let segment = self.segments.get(first)?;
             let offset = if segment.verbatim { span.start - segment.out } else { 0 };
             let length = span.end.saturating_sub(span.start).max(1);
-            let range = Range { file: segment.file, start: segment.source + offset, end: segment.source + offset + length };
+            let range =
+                Range { file: segment.file, start: segment.source + offset, end: segment.source + offset + length };
             Some((range, self.invocations[invocation as usize].macro_name.clone()))
         });
         Home { range: Range { end, ..start_range }, spelled }
@@ -140,5 +141,23 @@ impl LineIndex {
     pub fn line(&self, line: u32) -> Option<(u32, Option<u32>)> {
         let start = *self.starts.get((line as usize).checked_sub(1)?)?;
         Some((start, self.starts.get(line as usize).copied()))
+    }
+}
+
+/// A file of the run as read: `FileId` is its index among the sources.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// As reached from the path the user gave, with `/`.
+    pub path: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Source {
+    /// The line that holds `byte`, without its end; bytes that are no UTF-8 replaced.
+    pub fn line_at(&self, byte: u32) -> std::borrow::Cow<'_, str> {
+        let at = (byte as usize).min(self.bytes.len());
+        let start = memchr::memrchr(b'\n', &self.bytes[..at]).map_or(0, |newline| newline + 1);
+        let end = memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |length| at + length);
+        String::from_utf8_lossy(self.bytes[start..end].strip_suffix(b"\r").unwrap_or(&self.bytes[start..end]))
     }
 }

@@ -1,1 +1,467 @@
+//! The vocabulary: what names mean in CUDA, read from `grammar-queries/words.toml` and the user's rows of the same form.
+//!
+//! Nothing here knows about syntax or flow; a name is looked up by its last component.
 
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+const BUILTIN: &str = include_str!("../grammar-queries/words.toml");
+
+/// A table of words as written: the built-in one, or the user's.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub barrier: Vec<BarrierRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<GroupRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub library: Vec<LibraryRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<SourceRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varies: Vec<VariesRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub atomic: Vec<AtomicRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load: Vec<LoadRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<StopRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attribute: Vec<AttributeRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub function: Vec<FunctionRow>,
+}
+
+/// A primitive that every thread of a group must reach together.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BarrierRow {
+    /// Functions, by the last component of their name.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// Methods; `on` says of what.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// Types whose methods count, or for `names` what the first argument must be: a class name, `group` for any
+    /// cooperative group, `any`.
+    #[serde(default)]
+    pub on: Vec<String>,
+    pub group: GroupKind,
+    /// Position of the mask among the arguments, for `lanes`. Left out: all 32 lanes.
+    pub mask: Option<usize>,
+    /// Positions of a named barrier's number and of its thread count.
+    pub id: Option<usize>,
+    pub count: Option<usize>,
+    /// Named barriers: all threads of a warp must execute the same instruction.
+    #[serde(default = "yes")]
+    pub aligned: bool,
+    #[serde(default)]
+    pub result: ResultKind,
+    /// Positions of a ballot's predicate, a shuffle's source lane and width.
+    pub predicate: Option<usize>,
+    pub lane: Option<usize>,
+    pub width: Option<usize>,
+    /// Threads wait here; an arrive does not.
+    #[serde(default = "yes")]
+    pub waits: bool,
+    /// The group's writes before are visible behind it.
+    #[serde(default = "yes")]
+    pub orders_memory: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupKind {
+    Block,
+    /// The lanes of a warp that the mask names.
+    Lanes,
+    Warp,
+    Cluster,
+    Grid,
+    /// The whole block at a numbered barrier.
+    Named,
+    /// A numbered barrier for so many threads.
+    Counted,
+    /// Arrivals counted by the object it is called on.
+    Object,
+    /// The group it is called on.
+    Receiver,
+    /// The group passed first.
+    Argument,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResultKind {
+    #[default]
+    Nothing,
+    /// The same for the whole group.
+    Uniform,
+    Ballot,
+    Peers,
+    Shuffle,
+    Thread,
+}
+
+/// How a cooperative group is made, and what its type is called.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupRow {
+    pub makers: Vec<String>,
+    pub kind: GroupMaker,
+    pub types: Vec<String>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupMaker {
+    Block,
+    Grid,
+    Cluster,
+    Coalesced,
+    Tile,
+    Partition,
+}
+
+/// A class template whose methods are collectives.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LibraryRow {
+    pub types: Vec<String>,
+    pub group: LibraryGroup,
+    /// `logical-warp`: position of the template argument that is its width.
+    pub width: Option<usize>,
+    /// Methods that are no collective.
+    #[serde(default)]
+    pub except: Vec<String>,
+    pub result: ResultKind,
+    /// A last out-parameter holds one value for the group.
+    #[serde(default)]
+    pub aggregate: bool,
+    /// Positions of single variables that a method writes; arrays always count as written.
+    #[serde(default)]
+    pub writes: Vec<usize>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LibraryGroup {
+    Block,
+    LogicalWarp,
+}
+
+/// A built-in variable.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceRow {
+    pub names: Vec<String>,
+    pub is: SourceKind,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    ThreadIdx,
+    BlockIdx,
+    BlockDim,
+    GridDim,
+    WarpSize,
+}
+
+/// A function without a body in view whose result differs between threads, or agrees over more than its arguments do.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariesRow {
+    pub names: Vec<String>,
+    pub agrees: Agrees,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agrees {
+    /// Differs in every thread.
+    Thread,
+    /// The lane number.
+    Lane,
+    /// The warp's number in the block.
+    Warp,
+    /// The number of the group of four warps.
+    Warpgroup,
+    Block,
+    Cluster,
+    Grid,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtomicRow {
+    #[serde(default)]
+    pub prefixes: Vec<String>,
+    #[serde(default)]
+    pub methods: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadRow {
+    pub names: Vec<String>,
+    /// Those of `names` whose memory nobody writes while the kernel runs.
+    #[serde(default)]
+    pub read_only: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StopRow {
+    pub names: Vec<String>,
+    pub is: Stop,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Ends the whole grid, or never happens.
+    Trap,
+    /// Ends this thread.
+    Exit,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AttributeRow {
+    pub words: Vec<String>,
+    pub means: Attribute,
+    /// Followed by arguments in parentheses.
+    #[serde(default)]
+    pub arguments: bool,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attribute {
+    Kernel,
+    Device,
+    Host,
+    Shared,
+    Constant,
+    Managed,
+    LaunchBounds,
+    BlockSize,
+    ClusterDims,
+    Nothing,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionRow {
+    pub names: Vec<String>,
+    pub is: FunctionKind,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionKind {
+    Min,
+    Max,
+    Multiply,
+    /// Its value is its first argument.
+    First,
+    /// The same operands give the same value.
+    Pure,
+}
+
+/// The table, ready for look-ups.
+#[derive(Debug)]
+pub struct Words {
+    pub table: Table,
+    barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
+    barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
+    group_makers: FxHashMap<String, GroupMaker>,
+    group_types: FxHashMap<String, GroupMaker>,
+    library: FxHashMap<String, Arc<LibraryRow>>,
+    sources: FxHashMap<String, SourceKind>,
+    varies: FxHashMap<String, Agrees>,
+    loads: FxHashMap<String, bool>,
+    stops: FxHashMap<String, Stop>,
+    attributes: FxHashMap<String, (Attribute, bool)>,
+    functions: FxHashMap<String, FunctionKind>,
+    atomic_prefixes: Vec<String>,
+    atomic_methods: Vec<String>,
+}
+
+impl Words {
+    /// The built-in words.
+    pub fn builtin() -> Words {
+        Words::with(&Table::default())
+    }
+
+    /// The built-in words and the user's; a row of the user's comes before a built-in one of the same name.
+    pub fn with(user: &Table) -> Words {
+        let builtin: Table = toml::from_str(BUILTIN).expect("the built-in table is read by a test");
+        let mut words = Words::empty();
+        for table in [user, &builtin] {
+            words.add(table);
+        }
+        words.table = builtin;
+        words
+    }
+
+    fn empty() -> Words {
+        Words {
+            table: Table::default(),
+            barriers: FxHashMap::default(),
+            barrier_methods: FxHashMap::default(),
+            group_makers: FxHashMap::default(),
+            group_types: FxHashMap::default(),
+            library: FxHashMap::default(),
+            sources: FxHashMap::default(),
+            varies: FxHashMap::default(),
+            loads: FxHashMap::default(),
+            stops: FxHashMap::default(),
+            attributes: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            atomic_prefixes: Vec::new(),
+            atomic_methods: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, table: &Table) {
+        fn put<V: Clone>(map: &mut FxHashMap<String, V>, names: &[String], value: V) {
+            for name in names {
+                map.entry(last(name).to_string()).or_insert_with(|| value.clone());
+            }
+        }
+        for row in &table.barrier {
+            let row = Arc::new(row.clone());
+            for name in &row.names {
+                self.barriers.entry(last(name).to_string()).or_default().push(row.clone());
+            }
+            for name in &row.methods {
+                self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
+            }
+        }
+        for row in &table.group {
+            put(&mut self.group_makers, &row.makers, row.kind);
+            put(&mut self.group_types, &row.types, row.kind);
+        }
+        for row in &table.library {
+            put(&mut self.library, &row.types, Arc::new(row.clone()));
+        }
+        for row in &table.source {
+            put(&mut self.sources, &row.names, row.is);
+        }
+        for row in &table.varies {
+            put(&mut self.varies, &row.names, row.agrees);
+        }
+        for row in &table.load {
+            for name in &row.names {
+                self.loads.entry(name.clone()).or_insert(row.read_only.contains(name));
+            }
+        }
+        for row in &table.stop {
+            put(&mut self.stops, &row.names, row.is);
+        }
+        for row in &table.attribute {
+            put(&mut self.attributes, &row.words, (row.means, row.arguments));
+        }
+        for row in &table.function {
+            put(&mut self.functions, &row.names, row.is);
+        }
+        for row in &table.atomic {
+            self.atomic_prefixes.extend(row.prefixes.iter().cloned());
+            self.atomic_methods.extend(row.methods.iter().cloned());
+        }
+    }
+
+    /// Barrier functions of this name; several rows differ in what they ask of the first argument (`on`).
+    pub fn barrier(&self, name: &str) -> &[Arc<BarrierRow>] {
+        self.barriers.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn barrier_method(&self, name: &str) -> &[Arc<BarrierRow>] {
+        self.barrier_methods.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn group_maker(&self, name: &str) -> Option<GroupMaker> {
+        self.group_makers.get(name).copied()
+    }
+
+    pub fn group_type(&self, name: &str) -> Option<GroupMaker> {
+        self.group_types.get(name).copied()
+    }
+
+    /// A library class whose methods are collectives.
+    pub fn library(&self, class: &str) -> Option<&Arc<LibraryRow>> {
+        self.library.get(class)
+    }
+
+    pub fn source(&self, name: &str) -> Option<SourceKind> {
+        self.sources.get(name).copied()
+    }
+
+    pub fn varies(&self, name: &str) -> Option<Agrees> {
+        self.varies.get(name).copied()
+    }
+
+    /// A function that loads from its first argument, and whether nobody writes there while the kernel runs.
+    pub fn load(&self, name: &str) -> Option<bool> {
+        self.loads.get(name).copied()
+    }
+
+    pub fn stop(&self, name: &str) -> Option<Stop> {
+        self.stops.get(name).copied()
+    }
+
+    /// The attribute, and whether arguments follow it.
+    pub fn attribute(&self, word: &str) -> Option<(Attribute, bool)> {
+        self.attributes.get(word).copied()
+    }
+
+    pub fn function(&self, name: &str) -> Option<FunctionKind> {
+        self.functions.get(name).copied()
+    }
+
+    pub fn is_atomic(&self, name: &str) -> bool {
+        self.atomic_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+    }
+
+    pub fn is_atomic_method(&self, name: &str) -> bool {
+        self.atomic_methods.iter().any(|method| method == name)
+    }
+
+    /// The word alone makes it likely that a barrier is near: what seeds the search for functions that matter.
+    /// Methods count only by what they are called on, so `sync` alone says little.
+    pub fn may_be_barrier(&self, name: &str) -> bool {
+        self.barriers.contains_key(name) || self.barrier_methods.contains_key(name) || self.library.contains_key(name)
+    }
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_builtin_table_is_read() {
+        let words = Words::builtin();
+        assert_eq!(words.barrier("__syncthreads")[0].group, GroupKind::Block);
+        assert_eq!(words.barrier("__ballot_sync")[0].predicate, Some(1));
+        assert!(words.is_atomic("atomicAdd"));
+    }
+
+    #[test]
+    fn the_users_row_comes_first() {
+        let user: Table = toml::from_str("[[barrier]]\nnames = [\"__syncwarp\"]\ngroup = \"block\"").expect("valid");
+        assert_eq!(Words::with(&user).barrier("__syncwarp")[0].group, GroupKind::Block);
+    }
+}

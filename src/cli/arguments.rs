@@ -1,0 +1,253 @@
+//! The command line's shape, nothing else.
+
+use crate::finding::Rule;
+use crate::report::Format;
+use crate::rules;
+use crate::settings::{ExitedThreads, FailOn};
+use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser, styling::AnsiColor};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// Finds each CUDA barrier that only part of its threads can reach, from source alone: no GPU, no toolkit, no build.
+#[derive(Parser, Debug)]
+#[command(name = "synclint", version, styles = STYLES, args_conflicts_with_subcommands = true)]
+#[command(disable_help_subcommand = true, max_term_width = 110, subcommand_value_name = "VERB")]
+#[command(subcommand_help_heading = "Verbs")]
+#[command(override_usage = "synclint [check] [OPTIONS] [PATH]...\n       synclint VERB ...")]
+#[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 the job could not be done.\n\
+    An argument @FILE stands for the arguments in FILE, one a line.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+    #[command(flatten)]
+    pub check: Check,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Verb {
+    /// Reads CUDA source and reports what is wrong (what happens without a verb)
+    Check(Check),
+    /// Tells why the barriers on a line are safe, or what makes them diverge
+    Why(Why),
+    /// Prints the page of a rule
+    Explain {
+        #[arg(value_parser = rule_parser())]
+        rule: &'static Rule,
+        #[command(flatten)]
+        color: ColorArguments,
+    },
+    /// Lists the rules
+    Rules {
+        /// How to list them
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: ListFormat,
+    },
+    /// Writes today's findings to a file; later runs report only new ones
+    Baseline(Baseline),
+    /// Shows, starts or describes synclint.toml
+    #[command(subcommand)]
+    Config(Config),
+    /// Prints a script that completes arguments
+    Completions { shell: clap_complete::Shell },
+    /// Prints the manual page
+    Man,
+}
+
+#[derive(Args, Debug, Default)]
+pub struct Check {
+    #[command(flatten)]
+    pub input: Input,
+
+    /// What is printed; in GitHub Actions `github`, else `human`
+    #[arg(long, value_name = "FORMAT", env = "SYNCLINT_FORMAT", hide_env = true, help_heading = "Output")]
+    pub format: Option<Format>,
+    /// Writes the report to a file, too; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = output_parser, help_heading = "Output")]
+    pub output: Vec<(Format, PathBuf)>,
+    /// Ends the standard error output with findings by rule and what was not understood
+    #[arg(long, help_heading = "Output")]
+    pub statistics: bool,
+    #[command(flatten)]
+    pub color: ColorArguments,
+    /// No summary line
+    #[arg(short, long, conflicts_with = "verbose", help_heading = "Output")]
+    pub quiet: bool,
+    /// Tells what was skipped, and how long it took
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
+
+    /// The lowest level that makes the exit code 1
+    #[arg(long, value_name = "LEVEL", help_heading = "Verdict")]
+    pub fail_on: Option<FailOn>,
+    /// Exit code 0 whatever is found
+    #[arg(long, conflicts_with = "fail_on", help_heading = "Verdict")]
+    pub exit_zero: bool,
+    /// Known findings [default: synclint-baseline.json beside synclint.toml or in the working folder]
+    #[arg(long, value_name = "FILE", help_heading = "Verdict")]
+    pub baseline: Option<PathBuf>,
+    /// Reports known findings as well
+    #[arg(long, conflicts_with = "baseline", help_heading = "Verdict")]
+    pub no_baseline: bool,
+}
+
+/// What is read, and how.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Input {
+    /// Files and folders; `-` is standard input [default: .]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Only these rules
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
+    pub select: Option<Vec<&'static Rule>>,
+    /// Not these rules
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
+    pub ignore: Vec<&'static Rule>,
+    /// Whether a thread that has ended counts as arrived
+    #[arg(long, value_name = "POLICY", help_heading = "Rules")]
+    pub exited_threads: Option<ExitedThreads>,
+
+    /// Defines a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Source")]
+    pub define: Vec<String>,
+    /// Undefines a macro
+    #[arg(short = 'U', value_name = "NAME", help_heading = "Source")]
+    pub undefine: Vec<String>,
+    /// Looks for included files in a folder
+    #[arg(short = 'I', value_name = "DIR", help_heading = "Source")]
+    pub include: Vec<PathBuf>,
+    /// Takes macros and folders from a build folder's compile_commands.json
+    #[arg(short = 'p', value_name = "BUILD_DIR", help_heading = "Source")]
+    pub build: Option<PathBuf>,
+    /// Reads this folder whole, and reports what concerns the paths given [default: that of synclint.toml]
+    #[arg(long, value_name = "DIR", help_heading = "Source")]
+    pub root: Option<PathBuf>,
+    /// The name that standard input goes by
+    #[arg(long, value_name = "PATH", help_heading = "Source")]
+    pub stdin_filename: Option<PathBuf>,
+    /// Excludes what is excluded even where it is named by hand
+    #[arg(long, help_heading = "Source")]
+    pub force_exclude: bool,
+    /// Reads hidden files and what .gitignore names
+    #[arg(long, help_heading = "Source")]
+    pub no_ignore: bool,
+
+    /// Settings from this file [default: synclint.toml in the working folder or above]
+    #[arg(long, value_name = "FILE", help_heading = "Settings")]
+    pub config: Option<PathBuf>,
+    /// No synclint.toml
+    #[arg(long, conflicts_with = "config", help_heading = "Settings")]
+    pub isolated: bool,
+    /// Threads to work with [default: as many as cores]
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Settings")]
+    pub jobs: Option<u16>,
+}
+
+#[derive(Args, Debug, Default)]
+pub struct ColorArguments {
+    /// Colours; `auto` heeds the terminal and NO_COLOR
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true, help_heading = "Output")]
+    pub color: ColorWhen,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    Text,
+    Json,
+}
+
+#[derive(Args, Debug)]
+pub struct Baseline {
+    #[command(flatten)]
+    pub input: Input,
+    /// Where to [default: the baseline that `check` would read]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Why {
+    /// The barrier, or a call that leads to one
+    #[arg(value_name = "FILE:LINE", value_parser = place_parser)]
+    pub place: (PathBuf, u32),
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub color: ColorArguments,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Config {
+    /// Prints the settings in force, and where they come from
+    Show {
+        /// Settings from this file
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Writes a commented synclint.toml to the working folder
+    Init,
+    /// Prints the JSON schema of synclint.toml
+    Schema,
+}
+
+/// Replaces each `@FILE` by the arguments in that file, one a line.
+pub fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+    let mut expanded = Vec::new();
+    for (index, argument) in arguments.enumerate() {
+        let file = argument.to_str().and_then(|it| it.strip_prefix('@')).filter(|file| index > 0 && !file.is_empty());
+        let Some(file) = file else {
+            expanded.push(argument);
+            continue;
+        };
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| format!("the arguments in {file} cannot be read: {}", crate::settings::reason(&error)))?;
+        expanded.extend(text.lines().filter(|line| !line.is_empty()).map(OsString::from));
+    }
+    Ok(expanded)
+}
+
+fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
+    let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
+    PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
+}
+
+fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
+    // What a report prints has a column, too.
+    let mut parts: Vec<&str> = text.rsplitn(3, ':').collect();
+    parts.reverse();
+    let (file, line) = match parts.as_slice() {
+        [file, line, column] if column.parse::<u32>().is_ok() && line.parse::<u32>().is_ok() => (file.to_string(), *line),
+        [file, more, line] => (format!("{file}:{more}"), *line),
+        [file, line] => (file.to_string(), *line),
+        _ => return Err("write FILE:LINE, as in src/reduce.cu:42".to_string()),
+    };
+    match line.parse() {
+        Ok(line) if line > 0 => Ok((PathBuf::from(file), line)),
+        _ => Err(format!("`{line}` is no number of a line")),
+    }
+}
+
+fn output_parser(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("write FORMAT=FILE, as in sarif=out.sarif")?;
+    let format = Format::from_str(format, false).map_err(|_| {
+        let names: Vec<PossibleValue> = Format::value_variants().iter().filter_map(Format::to_possible_value).collect();
+        let names: Vec<&str> = names.iter().map(PossibleValue::get_name).collect();
+        format!("`{format}` is none of {}", names.join(", "))
+    })?;
+    if file.is_empty() { Err("the file's name is missing".to_string()) } else { Ok((format, PathBuf::from(file))) }
+}

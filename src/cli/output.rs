@@ -1,0 +1,82 @@
+//! Where text goes: standard output, files, terminals.
+
+use super::Failure;
+use super::arguments::{ColorArguments, ColorWhen};
+use crate::report::Style;
+use crate::settings;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+const WIDTHS: std::ops::RangeInclusive<usize> = 60..=140;
+
+/// Writes to standard output. A reader that went away has seen enough; a full disk is a failure.
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            // What is still buffered would fail again when dropped, at worst with a message.
+            let _ = out.into_parts();
+            Ok(())
+        }
+        Err(error) => {
+            let _ = out.into_parts();
+            Err(Failure::line(format!("cannot write to standard output: {}", settings::reason(&error))))
+        }
+    }
+}
+
+pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| Failure::line(format!("cannot write {}: {}", path.display(), settings::reason(&error))))
+}
+
+/// Writes to standard error, where nobody can be told of a failure.
+pub fn to_stderr(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// How text for people is to look on a stream.
+pub fn style(color: &ColorArguments, is_terminal: bool) -> Style {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    let color = match color.color {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) => false,
+        ColorWhen::Auto if set("FORCE_COLOR") || set("CLICOLOR_FORCE") => true,
+        ColorWhen::Auto => is_terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+    };
+    Style { color, unicode: speaks_unicode(), width: width(is_terminal) }
+}
+
+pub fn stdout_style(color: &ColorArguments) -> Style {
+    style(color, io::stdout().is_terminal())
+}
+
+pub fn stderr_style(color: &ColorArguments) -> Style {
+    style(color, io::stderr().is_terminal())
+}
+
+/// Batch systems often run with the C locale, and their terminals show box drawing as rubbish.
+fn speaks_unicode() -> bool {
+    if cfg!(any(windows, target_os = "macos")) {
+        return true;
+    }
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    match ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set) {
+        Some(locale) => locale.to_ascii_lowercase().replace('-', "").contains("utf8"),
+        // Nobody set one, as in containers.
+        None => true,
+    }
+}
+
+fn width(is_terminal: bool) -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let seen = || is_terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
+    told.or_else(seen).unwrap_or(100).clamp(*WIDTHS.start(), *WIDTHS.end())
+}

@@ -1,0 +1,184 @@
+//! A build folder's `compile_commands.json` -> the macros and include folders each file is compiled with.
+//!
+//! Only `-D`, `-U`, `-I` and their kin are read. Nothing is run, and files of the database are not added to the walk.
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use std::path::{Component, Path, PathBuf};
+
+/// What a command line says about macros and includes, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Name with parameters if it has any, and replacement: `-DN` gives `("N", "1")`.
+    pub defines: Vec<(String, String)>,
+    pub undefines: Vec<String>,
+    pub include_dirs: Vec<PathBuf>,
+}
+
+/// The flags of every file of the database.
+#[derive(Clone, Debug, Default)]
+pub struct CompileCommands {
+    by_file: FxHashMap<PathBuf, Flags>,
+    shared: Flags,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(default)]
+    directory: PathBuf,
+    file: PathBuf,
+    command: Option<String>,
+    arguments: Option<Vec<String>>,
+}
+
+impl CompileCommands {
+    /// Reads `place`, the database itself or the folder that holds it.
+    pub fn read(place: &Path) -> Result<CompileCommands, String> {
+        let path = if place.is_dir() { place.join("compile_commands.json") } else { place.to_path_buf() };
+        let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        parse(&bytes, path.parent().unwrap_or(Path::new(""))).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// The flags `file` is compiled with; for a file the database does not name, a header most likely,
+    /// what all its commands agree on.
+    pub fn flags(&self, file: &Path) -> &Flags {
+        let absolute = std::path::absolute(file).map(|path| lexically_normal(&path));
+        let exact = absolute.ok().and_then(|path| self.by_file.get(&path));
+        exact.or_else(|| self.by_file.get(&std::fs::canonicalize(file).ok()?)).unwrap_or(&self.shared)
+    }
+}
+
+fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
+    let entries: Vec<Entry> =
+        serde_json::from_slice(bytes).map_err(|error| format!("not a compilation database: {error}"))?;
+    let mut commands = CompileCommands::default();
+    for (index, entry) in entries.iter().enumerate() {
+        let directory = database_dir.join(&entry.directory);
+        let arguments = match (&entry.arguments, &entry.command) {
+            (Some(arguments), _) => arguments.clone(),
+            (None, Some(command)) => split_command(command),
+            (None, None) => Vec::new(),
+        };
+        let flags = flags_of(&arguments, &directory);
+        if index == 0 {
+            commands.shared = flags.clone();
+        } else {
+            commands.shared.defines.retain(|define| flags.defines.contains(define));
+            commands.shared.undefines.retain(|name| flags.undefines.contains(name));
+            commands.shared.include_dirs.retain(|dir| flags.include_dirs.contains(dir));
+        }
+        let file = std::path::absolute(directory.join(&entry.file)).unwrap_or_else(|_| directory.join(&entry.file));
+        // A file compiled several times keeps its first command.
+        commands.by_file.entry(lexically_normal(&file)).or_insert(flags);
+    }
+    Ok(commands)
+}
+
+fn flags_of(arguments: &[String], directory: &Path) -> Flags {
+    const DEFINE: [&str; 3] = ["--define-macro", "-D", "/D"];
+    const UNDEFINE: [&str; 3] = ["--undefine-macro", "-U", "/U"];
+    const INCLUDE: [&str; 7] = ["--include-path", "--system-include", "-isystem", "-idirafter", "-iquote", "-I", "/I"];
+    let msvc = arguments.first().is_some_and(|compiler| {
+        let name = compiler.rsplit(['/', '\\']).next().unwrap_or(compiler).to_ascii_lowercase();
+        matches!(name.trim_end_matches(".exe"), "cl" | "clang-cl")
+    });
+    let mut flags = Flags::default();
+    let mut rest = arguments.iter().skip(1);
+    while let Some(argument) = rest.next() {
+        let mut value_of = |names: &[&str]| -> Option<String> {
+            let name = names.iter().find(|name| (msvc || !name.starts_with('/')) && argument.starts_with(**name))?;
+            let glued = &argument[name.len()..];
+            match glued.strip_prefix('=') {
+                Some(value) if name.starts_with("--") || *name == "-isystem" => Some(value.to_string()),
+                _ if glued.is_empty() => rest.next().cloned(),
+                _ if name.starts_with("--") => None,
+                _ => Some(glued.to_string()),
+            }
+        };
+        if let Some(define) = value_of(&DEFINE) {
+            let (name, value) = define.split_once('=').unwrap_or((&define, "1"));
+            flags.undefines.retain(|undefined| undefined != name);
+            flags.defines.retain(|(defined, _)| defined != name);
+            flags.defines.push((name.to_string(), value.to_string()));
+        } else if let Some(name) = value_of(&UNDEFINE) {
+            flags.defines.retain(|(defined, _)| *defined != name);
+            flags.undefines.push(name);
+        } else if let Some(dir) = value_of(&INCLUDE) {
+            flags.include_dirs.push(lexically_normal(&directory.join(dir)));
+        }
+    }
+    flags
+}
+
+/// A POSIX shell's word splitting: quotes and backslashes, no expansion.
+fn split_command(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = command.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            (Some('"'), '\\') if matches!(chars.peek(), Some('"' | '\\' | '$' | '`')) => {
+                word.get_or_insert_default().extend(chars.next());
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Without `.` and `..`, not looking at the disk.
+fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(normal.components().next_back(), Some(Component::Normal(_))) => {
+                normal.pop();
+            }
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_defines_keep_their_value() {
+        let database = br#"[{"directory": "/b", "file": "../s/a.cu",
+            "command": "nvcc -DNAME=\"\\\"x y\\\"\" -D'F(a)=(a + 1)' -D N -UM -Iinc -I /abs/../i -isystem=sys -c ../s/a.cu"}]"#;
+        let commands = parse(database, Path::new("/elsewhere")).unwrap();
+        let flags = commands.flags(Path::new("/s/a.cu"));
+        let defines: Vec<_> = flags.defines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(defines, [("NAME", "\"x y\""), ("F(a)", "(a + 1)"), ("N", "1")]);
+        assert_eq!(flags.undefines, ["M"]);
+        let dirs: Vec<_> = flags.include_dirs.iter().map(|dir| dir.to_str().unwrap()).collect();
+        assert_eq!(dirs, ["/b/inc", "/i", "/b/sys"]);
+    }
+
+    #[test]
+    fn a_header_gets_what_all_commands_share() {
+        let database = br#"[{"directory": "/b", "file": "a.cu", "arguments": ["nvcc", "-DA=1", "-DB=1"]},
+                            {"directory": "/b", "file": "b.cu", "arguments": ["nvcc", "-DA=1", "-DB=2"]}]"#;
+        let commands = parse(database, Path::new("/b")).unwrap();
+        assert_eq!(commands.flags(Path::new("/b/x.h")).defines, [("A".to_string(), "1".to_string())]);
+        assert_eq!(commands.flags(Path::new("/b/b.cu")).defines.len(), 2);
+    }
+
+    #[test]
+    fn a_broken_database_is_one_error() {
+        let error = parse(b"[{", Path::new("/b")).unwrap_err();
+        assert!(error.starts_with("not a compilation database"), "{error}");
+    }
+}

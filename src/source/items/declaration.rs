@@ -1,0 +1,723 @@
+//! One declaration that is no namespace, class body or alias -> a function with its parts, or variables.
+//!
+//! It goes over the tokens once, from the first behind the template headers to the body or semicolon, and decides by what
+//! stands round a name's parentheses. Types are never resolved.
+
+use super::attributes::{Attributes, Bounds, BoundsKind, BoundsText, takes_arguments};
+use super::view::View;
+use super::{ParamCount, Role};
+use crate::source::lexer::TokenKind;
+use std::ops::Range;
+
+/// A name as written: `a::b<T>::c`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Path {
+    pub segments: Vec<Segment>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Segment {
+    pub at: usize,
+    /// Template arguments, without brackets.
+    pub arguments: Option<Range<usize>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Function {
+    pub name: String,
+    pub name_at: usize,
+    pub path: Path,
+    pub role: Role,
+    pub declarator: Range<usize>,
+    pub result: Range<usize>,
+    pub trailing: Option<Range<usize>>,
+    pub params: Range<usize>,
+    pub count: ParamCount,
+    pub initialisers: Option<Range<usize>>,
+    pub body: Option<Range<usize>>,
+    pub macro_name: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Read {
+    Function(Box<Function>),
+    /// Names of the variables declared, each at its token.
+    Variables(Vec<usize>),
+    /// Tokens that open a scope nobody declared: `UNKNOWN_NAMESPACE_MACRO {`.
+    Scope(usize),
+    Nothing,
+}
+
+/// What was read, what its words said, and the first token behind it.
+#[derive(Debug)]
+pub(super) struct Declaration {
+    pub read: Read,
+    pub attributes: Attributes,
+    pub next: usize,
+    /// Some name in it is a macro that may have shaped it.
+    pub macros: Vec<usize>,
+}
+
+/// What a name at a position is to the preprocessor.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct MacroUse {
+    pub is_macro: bool,
+    pub kernel: bool,
+    pub device: bool,
+    pub host: bool,
+    /// Braces or semicolons.
+    pub braces: bool,
+    /// Takes arguments.
+    pub function_like: bool,
+    /// Defined by no file of the run but known from elsewhere; a function of that name counts for more.
+    pub well_known: bool,
+    /// Some word outside parentheses that is no attribute: a type, a name, a parameter.
+    pub names: bool,
+}
+
+struct Candidate {
+    path: Path,
+    name: Option<String>,
+    role: Role,
+    start: usize,
+    params: usize,
+    had_type: bool,
+    is_macro: bool,
+    result_start: usize,
+}
+
+/// Reads the declaration that starts at `start`, behind its template headers.
+pub(super) fn read(view: &View, start: usize, macro_use: &dyn Fn(usize) -> MacroUse) -> Declaration {
+    let mut reader = Reader { view, macro_use, at: start, out: Declaration::empty(start), candidates: Vec::new() };
+    reader.head();
+    reader.out
+}
+
+impl Declaration {
+    fn empty(start: usize) -> Declaration {
+        Declaration { read: Read::Nothing, attributes: Attributes::default(), next: start, macros: Vec::new() }
+    }
+}
+
+struct Reader<'a, 'v> {
+    view: &'a View<'v>,
+    macro_use: &'a dyn Fn(usize) -> MacroUse,
+    at: usize,
+    out: Declaration,
+    candidates: Vec<Candidate>,
+}
+
+impl Reader<'_, '_> {
+    fn head(&mut self) {
+        let view = self.view;
+        let start = self.at;
+        let mut path = Path::default();
+        let mut has_type = false;
+        let mut result_start = start;
+        while let Some(token) = view.token(self.at) {
+            match token.kind {
+                TokenKind::Identifier => {
+                    let word = view.text(self.at);
+                    if let Some(end) = self.attribute(word) {
+                        self.at = end;
+                        if !self.typed() && !has_type {
+                            result_start = end;
+                            path.segments.clear();
+                        }
+                        continue;
+                    }
+                    let something_before = !path.segments.is_empty() || !self.candidates.is_empty();
+                    let anew = match word {
+                        b"namespace" | b"template" | b"using" | b"typedef" | b"public" | b"private" | b"protected" => {
+                            self.at > start && !view.is(self.at - 1, b"::")
+                        }
+                        b"class" | b"struct" | b"union" | b"enum" => something_before && !view.is(self.at - 1, b"::"),
+                        _ => false,
+                    };
+                    if anew && !self.typed() {
+                        // A macro invocation stood before it, or an attribute nobody knows.
+                        self.out.next = self.at;
+                        return;
+                    }
+                    match word {
+                        b"operator" if !view.is(self.at + 1, b"::") => {
+                            self.operator(std::mem::take(&mut path), has_type, result_start, start);
+                            continue;
+                        }
+                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum"
+                        | b"override" | b"final" | b"try" => {
+                            self.out.attributes.is_const |= word == b"const" && !self.typed();
+                            self.at += 1;
+                            continue;
+                        }
+                        b"decltype" | b"typeof" | b"__typeof__" => {
+                            has_type |= !self.typed();
+                            self.at = self.behind_arguments(self.at + 1);
+                            continue;
+                        }
+                        b"requires" => {
+                            self.at = self.behind_requirement(self.at + 1);
+                            continue;
+                        }
+                        b"extern" if view.kind(self.at + 1) == Some(TokenKind::String) => {
+                            self.at += 2;
+                            result_start = self.at;
+                            continue;
+                        }
+                        _ => {}
+                    }
+                    let use_of = (self.macro_use)(self.at);
+                    if use_of.is_macro {
+                        self.out.macros.push(self.at);
+                        self.out.attributes.kernel |= use_of.kernel;
+                        self.out.attributes.device |= use_of.device;
+                        self.out.attributes.host |= use_of.host;
+                        let has_arguments = use_of.function_like && view.byte(self.at + 1, b'(');
+                        let marks = use_of.kernel || use_of.device || use_of.host;
+                        if !use_of.names && !use_of.braces || marks && !has_arguments {
+                            self.at = if has_arguments { self.behind_arguments(self.at + 1) } else { self.at + 1 };
+                            if !self.typed() && !has_type {
+                                result_start = self.at;
+                                path.segments.clear();
+                            }
+                            has_type |= use_of.names && !self.typed();
+                            continue;
+                        }
+                    }
+                    let continues = self.at > start && view.is(self.at - 1, b"::") && !path.segments.is_empty();
+                    if !continues {
+                        has_type |= !path.segments.is_empty() && !self.typed();
+                        path.segments.clear();
+                    }
+                    path.segments.push(Segment { at: self.at, arguments: None });
+                    self.at += 1;
+                }
+                TokenKind::Punctuator | TokenKind::LaunchOpen | TokenKind::LaunchClose => match view.text(self.at) {
+                    b"::" => self.at += 1,
+                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => match view.behind_angle(self.at) {
+                        Some(end) => {
+                            if let Some(last) = path.segments.last_mut() {
+                                last.arguments = Some(self.at + 1..end - 1);
+                            }
+                            self.at = end;
+                        }
+                        None => self.at += 1,
+                    },
+                    b"~" => self.at += 1,
+                    b"(" => {
+                        let named = self.named_by(&path, start);
+                        if named {
+                            let use_of = (self.macro_use)(path.segments.first().map_or(start, |first| first.at));
+                            let is_macro = path.segments.len() == 1 && use_of.is_macro && !use_of.well_known;
+                            self.candidate(std::mem::take(&mut path), has_type, result_start, is_macro);
+                        } else if self.at > start
+                            && view.byte(self.at - 1, b')')
+                            && let Some(last) = self.candidates.last_mut()
+                            && view.behind(last.params) == self.at
+                        {
+                            // `NAME(foo)(int x)`: a macro makes the name.
+                            last.is_macro = true;
+                            last.params = self.at;
+                            self.at = view.behind(self.at);
+                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty() {
+                            return self.parenthesised_declarator();
+                        } else {
+                            self.at = view.behind(self.at).max(self.at + 1);
+                        }
+                    }
+                    b"[" => {
+                        if !self.typed() && !view.is(self.at + 1, b"[") && !path.segments.is_empty() && has_type {
+                            return self.variables(path);
+                        }
+                        let attribute = view.is(self.at + 1, b"[");
+                        self.at = view.behind(self.at).max(self.at + 1);
+                        if attribute && !self.typed() && !has_type && path.segments.is_empty() {
+                            result_start = self.at;
+                        }
+                    }
+                    b"{" => return self.brace(path, has_type),
+                    b"}" => {
+                        self.out.next = self.at.max(start);
+                        return;
+                    }
+                    b";" => return self.semicolon(path, has_type),
+                    b"=" => return self.equals(path, has_type),
+                    b"," if !self.typed() => return self.variables(path),
+                    b":" => {
+                        if self.candidates.is_empty() && !has_type {
+                            // An access specifier out of a macro.
+                            self.out.next = self.at + 1;
+                            return;
+                        }
+                        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
+                            return self.variables(path);
+                        }
+                        return self.initialisers();
+                    }
+                    b"->" if !self.candidates.is_empty() => return self.trailing_result(),
+                    b"*" | b"&" | b"&&" | b"..." => {
+                        has_type |= !path.segments.is_empty() && !self.typed();
+                        path.segments.clear();
+                        self.at += 1;
+                    }
+                    _ => self.at += 1,
+                },
+                _ => self.at += 1,
+            }
+        }
+        self.out.next = view.len();
+    }
+
+    /// Whether parentheses after a name were met that some type stands before: those of a function.
+    fn typed(&self) -> bool {
+        self.candidates.iter().any(|candidate| candidate.had_type)
+    }
+
+    /// `MACRO(x) int y`: the parentheses met so far were a macro's.
+    fn declares_variable(&self, path: &Path, has_type: bool) -> bool {
+        has_type && !path.segments.is_empty() && !self.typed()
+    }
+
+    /// Takes up an attribute word with its arguments; where it ends.
+    fn attribute(&mut self, word: &[u8]) -> Option<usize> {
+        let view = self.view;
+        let open = self.at + 1;
+        if takes_arguments(word) && word != b"requires" {
+            if let Some(what) = BoundsKind::of(word)
+                && view.byte(open, b'(')
+            {
+                let arguments = BoundsText::Tokens(view.range(view.inside(open)));
+                self.out.attributes.bounds.push(Bounds { what, arguments });
+            }
+            if word == b"__declspec" && view.byte(open, b'(') {
+                // How the expander writes `__constant__` and its kin.
+                self.out.attributes.word(view.text(open + 1));
+            }
+            return Some(self.behind_arguments(open));
+        }
+        if word == b"extern" && view.kind(open) == Some(TokenKind::String) {
+            return None;
+        }
+        self.out.attributes.word(word).then_some(self.at + 1)
+    }
+
+    /// Behind the parentheses at `open`, if there are any.
+    fn behind_arguments(&self, open: usize) -> usize {
+        if self.view.byte(open, b'(') { self.view.behind(open).max(open + 1) } else { open }
+    }
+
+    /// Whether the `(` here belongs to the name in `path`.
+    fn named_by(&self, path: &Path, start: usize) -> bool {
+        let Some(last) = path.segments.last() else { return false };
+        let end = last.arguments.as_ref().map_or(last.at, |arguments| arguments.end);
+        self.at > start && end + 1 == self.at
+    }
+
+    fn candidate(&mut self, path: Path, had_type: bool, result_start: usize, is_macro: bool) {
+        let view = self.view;
+        let first = path.segments.first().map_or(self.at, |segment| segment.at);
+        let mut start = first;
+        while start > 0 && (view.is(start - 1, b"::") || view.is(start - 1, b"~")) {
+            start -= 1;
+        }
+        let last = path.segments.last().map_or(first, |segment| segment.at);
+        let destructor = last > 0 && view.is(last - 1, b"~");
+        let name = String::from_utf8_lossy(view.text(last));
+        let role = match destructor {
+            true => Role::Destructor,
+            false if path.segments.len() > 1 && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) => {
+                Role::Constructor
+            }
+            false => Role::Plain,
+        };
+        let name = if destructor { format!("~{name}") } else { name.into_owned() };
+        self.candidates.push(Candidate {
+            path,
+            name: Some(name),
+            role,
+            start,
+            params: self.at,
+            had_type,
+            is_macro,
+            result_start,
+        });
+        self.at = view.behind(self.at).max(self.at + 1);
+    }
+
+    /// At `operator`: its name, up to and over its parameters.
+    fn operator(&mut self, mut path: Path, has_type: bool, result_start: usize, head: usize) {
+        let view = self.view;
+        let word = self.at;
+        if word > head && !view.is(word - 1, b"::") {
+            // What stands before is the result type.
+            path.segments.clear();
+        }
+        let mut at = word + 1;
+        let mut name = String::from("operator");
+        let mut role = Role::Operator;
+        if view.byte(at, b'(') && view.byte(at + 1, b')') {
+            name.push_str("()");
+            at += 2;
+        } else if view.byte(at, b'[') {
+            name.push_str("[]");
+            at = view.behind(at).max(at + 1);
+        } else if view.identifier(at).is_some() {
+            let allocation = matches!(view.text(at), b"new" | b"delete" | b"co_await");
+            role = if allocation { Role::Operator } else { Role::Conversion };
+            let end = self.next_parenthesis(at);
+            for part in at..end {
+                name.push(' ');
+                name.push_str(&String::from_utf8_lossy(view.text(part)));
+            }
+            at = end;
+        } else {
+            while view.token(at).is_some() && !view.byte(at, b'(') && view.identifier(at).is_none() {
+                name.push_str(&String::from_utf8_lossy(view.text(at)));
+                at += 1;
+                // `operator<<int>(..)`: the template arguments of an operator.
+                if view.is(at, b"<") && at > word + 1 {
+                    break;
+                }
+            }
+            if view.is(at, b"<") {
+                at = view.behind_angle(at).unwrap_or(at + 1);
+            } else if view.identifier(at).is_some() {
+                at += 1;
+            }
+        }
+        let first = path.segments.first().map_or(word, |segment| segment.at);
+        path.segments.push(Segment { at: word, arguments: None });
+        self.at = at;
+        if !view.byte(at, b'(') {
+            return;
+        }
+        self.candidates.push(Candidate {
+            path,
+            name: Some(name),
+            role,
+            start: first,
+            params: at,
+            had_type: true,
+            is_macro: false,
+            result_start: if has_type || first > result_start { result_start } else { first },
+        });
+        self.at = view.behind(at).max(at + 1);
+    }
+
+    fn next_parenthesis(&self, from: usize) -> usize {
+        let mut at = from;
+        while at < self.view.len() && !self.view.byte(at, b'(') && !self.view.byte(at, b';') && !self.view.byte(at, b'{') {
+            at = if self.view.is(at, b"<") { self.view.step(at) } else { at + 1 };
+        }
+        at
+    }
+
+    /// Behind the first part of a `requires` clause that could be mistaken for a body or parameters.
+    fn behind_requirement(&self, from: usize) -> usize {
+        let view = self.view;
+        let mut at = from;
+        if view.is(at, b"requires") {
+            at += 1;
+            at = self.behind_arguments(at);
+            return if view.byte(at, b'{') { view.behind(at) } else { at };
+        }
+        while view.byte(at, b'!') {
+            at += 1;
+        }
+        if view.byte(at, b'(') {
+            at = view.behind(at).max(at + 1);
+        } else if view.byte(at, b'{') {
+            return view.behind(at);
+        } else {
+            while view.identifier(at).is_some() || view.is(at, b"::") || view.is(at, b"<") {
+                let is_name = view.identifier(at).is_some();
+                at = if view.is(at, b"<") { view.behind_angle(at).unwrap_or(at + 1) } else { at + 1 };
+                // Two names in a row: the clause is over.
+                if is_name && view.identifier(at).is_some() {
+                    return at;
+                }
+                if !is_name && view.identifier(at).is_some() && !view.is(at - 1, b"::") {
+                    return at;
+                }
+            }
+        }
+        if view.is(at, b"&&") || view.is(at, b"||") {
+            return self.behind_requirement_tail(at + 1);
+        }
+        at
+    }
+
+    /// The operands that follow, without recursion on their number.
+    fn behind_requirement_tail(&self, from: usize) -> usize {
+        let view = self.view;
+        let mut at = from;
+        loop {
+            while view.byte(at, b'!') {
+                at += 1;
+            }
+            if view.is(at, b"requires") {
+                at = self.behind_arguments(at + 1);
+                at = if view.byte(at, b'{') { view.behind(at) } else { at };
+            } else if view.byte(at, b'(') {
+                at = view.behind(at).max(at + 1);
+            } else {
+                while view.identifier(at).is_some() || view.is(at, b"::") {
+                    let was_name = view.identifier(at).is_some();
+                    at += 1;
+                    if view.is(at, b"<") {
+                        at = view.behind_angle(at).unwrap_or(at + 1);
+                    }
+                    if was_name && !view.is(at, b"::") {
+                        break;
+                    }
+                }
+            }
+            if !(view.is(at, b"&&") || view.is(at, b"||")) {
+                return at;
+            }
+            at += 1;
+        }
+    }
+
+    /// `int (*table[4])(int) = ..`, `void (*hook)();`, `auto (&f)[3]`
+    fn parenthesised_declarator(&mut self) {
+        let view = self.view;
+        let inside = view.inside(self.at);
+        let name = inside.clone().take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'(')).filter(|at| view.identifier(*at).is_some());
+        let name = name.last();
+        self.at = view.behind(self.at).max(self.at + 1);
+        self.finish_variables(name.into_iter().collect());
+    }
+
+    fn brace(&mut self, path: Path, has_type: bool) {
+        if !self.candidates.is_empty() && !self.declares_variable(&path, has_type) {
+            return self.function(None, None);
+        }
+        if has_type && !path.segments.is_empty() {
+            return self.variables(path);
+        }
+        self.out.read = Read::Scope(self.at);
+        self.out.next = self.at + 1;
+    }
+
+    fn semicolon(&mut self, path: Path, has_type: bool) {
+        if self.candidates.is_empty() || self.declares_variable(&path, has_type) {
+            if has_type {
+                return self.variables(path);
+            }
+            self.out.next = self.at + 1;
+            return;
+        }
+        let chosen = self.chosen();
+        let params = self.view.inside(self.candidates[chosen].params);
+        if self.candidates[chosen].had_type && self.looks_like_values(params) {
+            let path = std::mem::take(&mut self.candidates[chosen].path);
+            return self.variables(path);
+        }
+        self.function(None, None);
+    }
+
+    /// `T x(1, 2);` declares a variable, `T x(int, int);` a function.
+    fn looks_like_values(&self, params: Range<usize>) -> bool {
+        let first = self.view.kind(params.start);
+        !params.is_empty()
+            && match first {
+                Some(TokenKind::Number | TokenKind::String | TokenKind::Character) => true,
+                Some(TokenKind::Punctuator) => matches!(self.view.text(params.start), b"-" | b"&" | b"*" | b"{" | b"!"),
+                _ => false,
+            }
+    }
+
+    fn equals(&mut self, path: Path, has_type: bool) {
+        if self.candidates.is_empty() {
+            if has_type || !path.segments.is_empty() {
+                return self.variables(path);
+            }
+            self.out.next = self.behind_statement(self.at);
+            return;
+        }
+        if self.declares_variable(&path, has_type) {
+            return self.variables(path);
+        }
+        let kind = self.view.text(self.at + 1);
+        if matches!(kind, b"default" | b"delete" | b"0") {
+            self.function(None, None);
+            self.out.next = self.behind_statement(self.at);
+            return;
+        }
+        let chosen = self.chosen();
+        let path = std::mem::take(&mut self.candidates[chosen].path);
+        self.variables(path);
+    }
+
+    fn initialisers(&mut self) {
+        let view = self.view;
+        let colon = self.at;
+        let mut at = colon + 1;
+        loop {
+            while view.identifier(at).is_some() || view.is(at, b"::") || view.is(at, b"<") {
+                at = if view.is(at, b"<") { view.behind_angle(at).unwrap_or(at + 1) } else { at + 1 };
+            }
+            if !(view.byte(at, b'(') || view.byte(at, b'{')) || at == colon + 1 {
+                break;
+            }
+            at = view.behind(at).max(at + 1);
+            if view.is(at, b"...") {
+                at += 1;
+            }
+            if !view.byte(at, b',') {
+                break;
+            }
+            at += 1;
+        }
+        // Macros may hide initialisers: then the next brace is the body.
+        while at < view.len() && !view.byte(at, b'{') && !view.byte(at, b';') && !view.byte(at, b'}') {
+            at = view.step(at);
+        }
+        self.at = at;
+        self.function(None, Some(colon..at));
+    }
+
+    fn trailing_result(&mut self) {
+        let view = self.view;
+        let start = self.at + 1;
+        let mut at = start;
+        while at < view.len() {
+            match view.text(at) {
+                b"{" | b";" | b"}" | b"=" | b":" => break,
+                b"requires" => {
+                    at = self.behind_requirement(at + 1);
+                    continue;
+                }
+                _ => at = view.step(at),
+            }
+        }
+        self.at = at;
+        self.function(Some(start..at), None);
+    }
+
+    fn chosen(&self) -> usize {
+        let candidates = &self.candidates;
+        candidates
+            .iter()
+            .position(|candidate| candidate.had_type && !candidate.is_macro)
+            .or_else(|| candidates.iter().rposition(|candidate| !candidate.is_macro))
+            .unwrap_or(candidates.len().saturating_sub(1))
+    }
+
+    /// At the body, or at what ends a declaration without one.
+    fn function(&mut self, trailing: Option<Range<usize>>, initialisers: Option<Range<usize>>) {
+        let view = self.view;
+        let chosen = self.chosen();
+        if chosen >= self.candidates.len() {
+            self.out.next = self.behind_statement(self.at);
+            return;
+        }
+        let candidate = self.candidates.swap_remove(chosen);
+        let params = view.inside(candidate.params);
+        let body = view.byte(self.at, b'{').then(|| self.at..view.behind(self.at));
+        let mut next = match &body {
+            Some(body) => body.end.max(self.at + 1),
+            None if view.byte(self.at, b';') => self.at + 1,
+            None => self.at,
+        };
+        // The handlers of a function-try-block.
+        while body.is_some() && view.is(next, b"catch") && view.byte(next + 1, b'(') {
+            next = view.behind(next + 1);
+            if view.byte(next, b'{') {
+                next = view.behind(next);
+            }
+        }
+        let last = candidate.path.segments.last();
+        let name_at = last.map_or(candidate.start, |segment| segment.at);
+        let result_end = candidate.start.max(candidate.result_start);
+        self.out.read = Read::Function(Box::new(Function {
+            name: candidate.name.unwrap_or_default(),
+            name_at,
+            path: candidate.path,
+            role: candidate.role,
+            declarator: candidate.start..candidate.params,
+            result: candidate.result_start..result_end,
+            trailing,
+            count: count_params(view, params.clone()),
+            params,
+            initialisers,
+            body,
+            macro_name: candidate.is_macro,
+        }));
+        self.out.next = next;
+    }
+
+    fn variables(&mut self, path: Path) {
+        let first = path.segments.last().map(|segment| segment.at);
+        self.finish_variables(first.into_iter().collect());
+    }
+
+    /// The names that follow the first one, up to the semicolon.
+    fn finish_variables(&mut self, mut names: Vec<usize>) {
+        let view = self.view;
+        let mut at = self.at;
+        let limit = at + 1_000_000;
+        while at < view.len() && at < limit {
+            match view.text(at) {
+                b";" => {
+                    at += 1;
+                    break;
+                }
+                b"}" => break,
+                b"," => {
+                    let mut name = at + 1;
+                    while matches!(view.text(name), b"*" | b"&" | b"const") {
+                        name += 1;
+                    }
+                    if view.identifier(name).is_some() && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(") {
+                        names.push(name);
+                    }
+                    at += 1;
+                }
+                _ => at = view.step(at),
+            }
+        }
+        self.out.read = if names.is_empty() { Read::Nothing } else { Read::Variables(names) };
+        self.out.next = at.max(self.at);
+    }
+
+    fn behind_statement(&self, from: usize) -> usize {
+        let view = self.view;
+        let mut at = from;
+        while at < view.len() {
+            match view.text(at) {
+                b";" => return at + 1,
+                b"}" => return at,
+                _ => at = if view.is_open_bracket(at) { view.behind(at).max(at + 1) } else { at + 1 },
+            }
+        }
+        at
+    }
+}
+
+fn count_params(view: &View, params: Range<usize>) -> ParamCount {
+    let mut count = ParamCount::default();
+    let pieces = view.split_at_commas(params);
+    if let [only] = pieces.as_slice()
+        && (only.is_empty() || only.len() == 1 && view.is(only.start, b"void"))
+    {
+        return count;
+    }
+    for piece in pieces {
+        let (mut has_default, mut pack) = (false, false);
+        let mut at = piece.start;
+        while at < piece.end {
+            has_default |= view.byte(at, b'=');
+            pack |= view.is(at, b"...");
+            at = view.step(at);
+        }
+        if pack {
+            count.variadic = true;
+        } else {
+            count.max += 1;
+            count.min += u32::from(!has_default);
+        }
+    }
+    count
+}

@@ -1,0 +1,232 @@
+//! The tokens that one configuration sees of a text -> positions with matched brackets.
+//!
+//! Positions here (`usize`) count seen tokens; `View::position` gives back those of the whole token list.
+
+use crate::source::lexer::{Token, TokenKind};
+use std::ops::Range;
+
+/// Brackets deeper than template argument lists ever get; beyond it `<` is taken for less-than.
+const MAX_ANGLE_TOKENS: usize = 2048;
+const UNMATCHED: u32 = 1 << 31;
+
+pub(super) struct View<'a> {
+    bytes: &'a [u8],
+    tokens: &'a [Token],
+    seen: Vec<u32>,
+    /// For an opening bracket its closing one, or, with `UNMATCHED`, where what it opens ends; for a closing one its opening one.
+    partner: Vec<u32>,
+}
+
+impl<'a> View<'a> {
+    /// `seen` are ascending positions in `tokens`.
+    pub fn new(bytes: &'a [u8], tokens: &'a [Token], seen: Vec<u32>) -> View<'a> {
+        let mut view = View { bytes, tokens, partner: vec![0; seen.len()], seen };
+        view.match_brackets();
+        view
+    }
+
+    pub fn all(bytes: &'a [u8], tokens: &'a [Token]) -> View<'a> {
+        View::new(bytes, tokens, (0..tokens.len() as u32).collect())
+    }
+
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    pub fn token(&self, at: usize) -> Option<Token> {
+        self.tokens.get(*self.seen.get(at)? as usize).copied()
+    }
+
+    /// The token's bytes; empty beyond the end.
+    pub fn text(&self, at: usize) -> &'a [u8] {
+        self.token(at).map_or(&[][..], |token| token.bytes(self.bytes))
+    }
+
+    pub fn is(&self, at: usize, text: &[u8]) -> bool {
+        self.text(at) == text
+    }
+
+    /// Whether the token is the one-byte punctuator `byte`.
+    pub fn byte(&self, at: usize, byte: u8) -> bool {
+        self.token(at).is_some_and(|token| token.is_byte(byte))
+    }
+
+    pub fn identifier(&self, at: usize) -> Option<&'a [u8]> {
+        let token = self.token(at)?;
+        (token.kind == TokenKind::Identifier).then(|| token.bytes(self.bytes))
+    }
+
+    pub fn kind(&self, at: usize) -> Option<TokenKind> {
+        self.token(at).map(|token| token.kind)
+    }
+
+    /// Position in the whole token list of a seen token, or of its end.
+    pub fn position(&self, at: usize) -> u32 {
+        match self.seen.get(at) {
+            Some(position) => *position,
+            None => self.seen.last().map_or(0, |last| last + 1),
+        }
+    }
+
+    /// The range of the whole token list that seen tokens `from..to` span.
+    pub fn range(&self, range: Range<usize>) -> Range<u32> {
+        let start = self.position(range.start);
+        match range.end.checked_sub(1) {
+            Some(last) if range.end > range.start => start..self.position(last) + 1,
+            _ => start..start,
+        }
+    }
+
+    /// Behind the group that the opening bracket at `open` begins.
+    pub fn behind(&self, open: usize) -> usize {
+        match self.partner.get(open) {
+            Some(partner) if partner & UNMATCHED != 0 => (partner & !UNMATCHED) as usize,
+            Some(partner) => *partner as usize + 1,
+            None => self.len(),
+        }
+    }
+
+    /// What the opening bracket at `open` encloses.
+    pub fn inside(&self, open: usize) -> Range<usize> {
+        let end = match self.partner.get(open) {
+            Some(partner) => (partner & !UNMATCHED) as usize,
+            None => self.len(),
+        };
+        open + 1..end.max(open + 1)
+    }
+
+    pub fn is_closed(&self, open: usize) -> bool {
+        self.partner.get(open).is_some_and(|partner| partner & UNMATCHED == 0)
+    }
+
+    pub fn is_open_bracket(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| {
+            token.kind == TokenKind::Punctuator && token.end - token.start == 1 && matches!(token.first, b'(' | b'[' | b'{')
+        })
+    }
+
+    /// Behind the template brackets that open at `open`, or `None` where `<` is no bracket.
+    pub fn behind_angle(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        let mut at = open;
+        let limit = open.saturating_add(MAX_ANGLE_TOKENS).min(self.len());
+        while at < limit {
+            let token = self.token(at)?;
+            match (token.kind, token.first) {
+                (TokenKind::LaunchClose, _) => depth = depth.saturating_sub(3),
+                (TokenKind::LaunchOpen, _) => return None,
+                (TokenKind::Punctuator, b'<') if self.is(at, b"<") => {
+                    let opens = at == open || self.identifier(at - 1).is_some();
+                    depth += usize::from(opens);
+                }
+                (TokenKind::Punctuator, b'>') => match self.text(at) {
+                    b">" | b">=" => depth -= 1,
+                    _ => depth = depth.saturating_sub(2),
+                },
+                (TokenKind::Punctuator, b'(' | b'[' | b'{') => {
+                    at = self.behind(at);
+                    continue;
+                }
+                (TokenKind::Punctuator, b';' | b')' | b']' | b'}') => return None,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Behind `at` with what it opens: a bracket, or template brackets after a name.
+    pub fn step(&self, at: usize) -> usize {
+        if self.is_open_bracket(at) {
+            return self.behind(at).max(at + 1);
+        }
+        if at > 0 && self.is(at, b"<") && self.identifier(at - 1).is_some() {
+            return self.behind_angle(at).unwrap_or(at + 1);
+        }
+        at + 1
+    }
+
+    /// The top-level pieces of `range` between commas.
+    pub fn split_at_commas(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let mut pieces = Vec::new();
+        let mut start = range.start;
+        let mut at = range.start;
+        while at < range.end {
+            if self.byte(at, b',') {
+                pieces.push(start..at);
+                start = at + 1;
+            }
+            at = self.step(at);
+        }
+        if start < range.end || !pieces.is_empty() {
+            pieces.push(start..range.end);
+        }
+        pieces
+    }
+
+    fn match_brackets(&mut self) {
+        // Open brackets, and for each open brace where its inside begins in that stack and how many `(` and `[` are open there.
+        let mut open: Vec<(u8, u32)> = Vec::new();
+        let mut braces: Vec<(usize, [u32; 2])> = vec![(0, [0; 2])];
+        for at in 0..self.seen.len() {
+            let token = self.tokens[self.seen[at] as usize];
+            if token.kind != TokenKind::Punctuator || token.end - token.start != 1 {
+                continue;
+            }
+            let kind = match token.first {
+                b'(' | b')' => 0,
+                b'[' | b']' => 1,
+                b'{' | b'}' => 2,
+                _ => continue,
+            };
+            match token.first {
+                b'{' => {
+                    open.push((2, at as u32));
+                    braces.push((open.len(), [0; 2]));
+                    continue;
+                }
+                b'(' | b'[' => {
+                    open.push((kind, at as u32));
+                    if let Some((_, counts)) = braces.last_mut() {
+                        counts[kind as usize] += 1;
+                    }
+                    continue;
+                }
+                _ => self.partner[at] = at as u32,
+            }
+            if kind == 2 && braces.len() > 1 {
+                // A brace ends whatever is still open inside it.
+                let (inside, _) = braces.pop().unwrap_or_default();
+                self.close(at, &mut open, inside - 1, &mut [0; 2]);
+            } else if let Some((inside, counts)) = braces.last_mut()
+                && kind < 2
+                && counts[kind as usize] > 0
+                && let Some(found) = open[*inside..].iter().rposition(|(opened, _)| *opened == kind)
+            {
+                let opening = *inside + found;
+                self.close(at, &mut open, opening, counts);
+            }
+        }
+        for (_, unmatched) in open {
+            self.partner[unmatched as usize] = self.seen.len() as u32 | UNMATCHED;
+        }
+    }
+
+    /// The bracket at `at` closes `open[opening]`; what was opened since then stays unmatched.
+    fn close(&mut self, at: usize, open: &mut Vec<(u8, u32)>, opening: usize, counts: &mut [u32; 2]) {
+        for (index, (kind, bracket)) in open.drain(opening..).enumerate() {
+            if kind < 2 {
+                counts[kind as usize] = counts[kind as usize].saturating_sub(1);
+            }
+            if index == 0 {
+                self.partner[bracket as usize] = at as u32;
+                self.partner[at] = bracket;
+            } else {
+                self.partner[bracket as usize] = at as u32 | UNMATCHED;
+            }
+        }
+    }
+}

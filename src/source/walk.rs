@@ -1,0 +1,247 @@
+//! Paths given by the user -> the source files below them, sorted, and their bytes.
+//!
+//! The walk honours `.gitignore` and hidden files, follows links once, and never depends on directory order.
+//! What cannot be read is skipped with a reason; only a path given by hand that is not there is an error.
+//! Nothing is decoded but UTF-16: bytes stay bytes.
+
+use ignore::WalkBuilder;
+use rustc_hash::FxHashMap;
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Files above this size are generated tables, not source that anybody reads.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+const SOURCE_EXTENSIONS: [&str; 22] = [
+    "cu", "cuh", "hip", "h", "hpp", "hh", "hxx", "inl", "inc", "ipp", "tpp", "cpp", "cc", "cxx", "c", "cl", "txx",
+    "tcc", "cppm", "h++", "c++", "impl",
+];
+
+/// A file that was not read, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+/// What the walk found: candidates in order, and what it could not enter.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {
+    pub files: Vec<PathBuf>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// What reading one candidate gave.
+#[derive(Debug)]
+pub enum Content {
+    Source(Vec<u8>),
+    /// A file without extension that is no C++ header after all: of no interest to anybody.
+    NotSource,
+    Skipped(String),
+}
+
+/// The source files under `paths`, each once, sorted by path within each path given.
+///
+/// A file given by hand is taken whatever its name. `wanted` is asked for every other file and for every folder (then
+/// its second argument is true). With `no_ignore` also hidden files and what `.gitignore` names are walked.
+/// The error names the first path that does not exist.
+pub fn walk(
+    paths: &[PathBuf],
+    no_ignore: bool,
+    wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
+) -> Result<Walk, String> {
+    let mut found = Walk::default();
+    let mut seen = FxHashMap::default();
+    for root in paths {
+        let metadata = fs::metadata(root).map_err(|error| format!("{}: {}", root.display(), reason(&error)))?;
+        if metadata.is_dir() {
+            walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen);
+        } else {
+            add(root.clone(), &metadata, &mut found.files, &mut seen);
+        }
+    }
+    Ok(found)
+}
+
+/// The bytes of one file. Offsets into them are offsets into the file, but for UTF-16, which is transcoded.
+pub fn read(path: &Path) -> Content {
+    // A FIFO or a device would block or never end: ask before opening.
+    match fs::metadata(path) {
+        Err(error) => return Content::Skipped(reason(&error)),
+        Ok(metadata) if !metadata.is_file() => return Content::Skipped("not a regular file".to_string()),
+        Ok(metadata) if metadata.len() > MAX_FILE_BYTES => return Content::Skipped(too_large()),
+        Ok(_) => {}
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return Content::Skipped(reason(&error));
+    }
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Content::Skipped(too_large());
+    }
+    if path.extension().is_none() && !looks_like_header(&bytes) {
+        return Content::NotSource;
+    }
+    normalise(bytes)
+}
+
+/// Whether the walk takes a file of this name: one of C++'s extensions, or none at all as libcu++'s headers have.
+pub fn is_source_name(path: &Path) -> bool {
+    match path.extension() {
+        None => true,
+        Some(extension) => extension
+            .to_str()
+            .is_some_and(|extension| SOURCE_EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension))),
+    }
+}
+
+fn walk_folder(
+    root: &Path,
+    no_ignore: bool,
+    wanted: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
+    found: &mut Walk,
+    seen: &mut FxHashMap<FileKey, usize>,
+) {
+    let entries = WalkBuilder::new(root)
+        .follow_links(true)
+        .standard_filters(!no_ignore)
+        .require_git(false)
+        .sort_by_file_name(OsStr::cmp)
+        .filter_entry(move |entry| {
+            entry.depth() == 0 || wanted(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+        })
+        .build();
+    for entry in entries {
+        match entry {
+            Ok(entry) => {
+                let kind = entry.file_type();
+                if kind.is_none_or(|kind| kind.is_dir()) || !is_source_name(entry.path()) {
+                    continue;
+                }
+                match entry.metadata() {
+                    Ok(metadata) => add(entry.into_path(), &metadata, &mut found.files, seen),
+                    Err(error) => found.skipped.push(skipped_by(root, &error)),
+                }
+            }
+            Err(error) => {
+                // A link back to a folder above hides nothing: that folder is being walked.
+                if !is_loop(&error) {
+                    found.skipped.push(skipped_by(root, &error));
+                }
+            }
+        }
+    }
+}
+
+/// Adds a file unless it is already there under another name; a name without links wins.
+fn add(path: PathBuf, metadata: &Metadata, files: &mut Vec<PathBuf>, seen: &mut FxHashMap<FileKey, usize>) {
+    let Some(key) = file_key(&path, metadata) else {
+        files.push(path);
+        return;
+    };
+    match seen.get(&key) {
+        None => {
+            seen.insert(key, files.len());
+            files.push(path);
+        }
+        Some(&earlier) => {
+            if goes_through_link(&files[earlier]) && !goes_through_link(&path) {
+                files[earlier] = path;
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+type FileKey = (u64, u64);
+
+#[cfg(unix)]
+fn file_key(_path: &Path, metadata: &Metadata) -> Option<FileKey> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+type FileKey = PathBuf;
+
+#[cfg(not(unix))]
+fn file_key(path: &Path, _metadata: &Metadata) -> Option<FileKey> {
+    fs::canonicalize(path).ok()
+}
+
+fn goes_through_link(path: &Path) -> bool {
+    path.ancestors().any(|part| fs::symlink_metadata(part).is_ok_and(|metadata| metadata.file_type().is_symlink()))
+}
+
+fn is_loop(error: &ignore::Error) -> bool {
+    match error {
+        ignore::Error::Loop { .. } => true,
+        ignore::Error::WithPath { err, .. }
+        | ignore::Error::WithDepth { err, .. }
+        | ignore::Error::WithLineNumber { err, .. } => is_loop(err),
+        _ => false,
+    }
+}
+
+fn skipped_by(root: &Path, error: &ignore::Error) -> Skipped {
+    fn path_of(error: &ignore::Error) -> Option<&Path> {
+        match error {
+            ignore::Error::WithPath { path, .. } => Some(path),
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+            _ => None,
+        }
+    }
+    let why = error.io_error().map_or_else(|| error.to_string(), reason);
+    Skipped { path: path_of(error).unwrap_or(root).to_path_buf(), why }
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "no such file or directory".to_string(),
+        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+fn too_large() -> String {
+    format!("larger than {} MiB", MAX_FILE_BYTES >> 20)
+}
+
+/// A directive near the top: what a header without extension has, and a licence or a makefile has not.
+fn looks_like_header(bytes: &[u8]) -> bool {
+    let head = &bytes[..bytes.len().min(8192)];
+    if head.starts_with(b"#!") || head.contains(&0) {
+        return false;
+    }
+    head.split(|byte| *byte == b'\n').any(|line| {
+        let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else { return false };
+        let directive = directive.trim_ascii_start();
+        [&b"pragma"[..], b"ifndef", b"ifdef", b"if ", b"define", b"include"]
+            .iter()
+            .any(|word| directive.starts_with(word))
+    })
+}
+
+fn normalise(mut bytes: Vec<u8>) -> Content {
+    let utf16 = match bytes.get(..2) {
+        Some([0xff, 0xfe]) => Some(u16::from_le_bytes as fn([u8; 2]) -> u16),
+        Some([0xfe, 0xff]) => Some(u16::from_be_bytes as fn([u8; 2]) -> u16),
+        _ => None,
+    };
+    if let Some(unit) = utf16 {
+        let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
+        let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        return Content::Source(text.into_bytes());
+    }
+    if memchr::memchr_iter(0, &bytes).count() * 100 > bytes.len() {
+        return Content::Skipped("binary data".to_string());
+    }
+    // Blanks instead of the mark, so that the first line can be a directive and offsets stay those of the file.
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes[..3].fill(b' ');
+    }
+    Content::Source(bytes)
+}

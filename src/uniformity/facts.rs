@@ -1,0 +1,788 @@
+//! What follows from an expression alone: bounds, divisors, values thread by thread, and from these its agreement.
+//!
+//! The agreement of a leaf that only the whole graph knows (what a variable holds at a join, what a load yields)
+//! is looked up in a table that `solve` lowers until nothing changes.
+
+use super::extent::{Agreement, Extent};
+use super::shape::Shape;
+use super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
+use crate::graph::{Axis, Source};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// Bounds of an integer, both inclusive; beyond `FAR` means unbounded.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub low: i64,
+    pub high: i64,
+}
+
+const FAR: i64 = 1 << 60;
+
+impl Bounds {
+    const ANY: Bounds = Bounds { low: -FAR, high: FAR };
+
+    pub fn is_finite(self) -> bool {
+        self.low > -FAR && self.high < FAR
+    }
+
+    fn new(low: i64, high: i64) -> Bounds {
+        Bounds { low: low.clamp(-FAR, FAR), high: high.clamp(-FAR, FAR) }
+    }
+
+    fn add(self, other: Bounds) -> Bounds {
+        let low = if self.low <= -FAR || other.low <= -FAR { -FAR } else { self.low.saturating_add(other.low) };
+        let high = if self.high >= FAR || other.high >= FAR { FAR } else { self.high.saturating_add(other.high) };
+        Bounds::new(low, high)
+    }
+
+    fn scale(self, by: i64) -> Bounds {
+        let times =
+            |value: i64| if value.abs() >= FAR { FAR * value.signum() * by.signum() } else { value.saturating_mul(by) };
+        let (a, b) = (times(self.low), times(self.high));
+        Bounds::new(a.min(b), a.max(b))
+    }
+}
+
+pub struct Facts<'a> {
+    pub symbols: &'a Symbols,
+    pub shape: &'a Shape,
+    /// Agreement of the leaves the graph knows; what is missing agrees everywhere.
+    pub leaves: &'a FxHashMap<Symbol, Agreement>,
+    memo: RefCell<FxHashMap<Symbol, Agreement>>,
+}
+
+impl<'a> Facts<'a> {
+    pub fn new(symbols: &'a Symbols, shape: &'a Shape, leaves: &'a FxHashMap<Symbol, Agreement>) -> Facts<'a> {
+        Facts { symbols, shape, leaves, memo: RefCell::default() }
+    }
+
+    // ---------------------------------------------------------------- agreement
+
+    pub fn agreement(&self, symbol: Symbol) -> Agreement {
+        if let Some(found) = self.memo.borrow().get(&symbol) {
+            return *found;
+        }
+        let result = self.widen(self.work_out(symbol));
+        self.memo.borrow_mut().insert(symbol, result);
+        result
+    }
+
+    /// A run of threads as long as the block is the block.
+    fn widen(&self, agreement: Agreement) -> Agreement {
+        let most = self.shape.most_threads();
+        let wide = |extent: Extent| {
+            if extent.threads().is_some_and(|threads| threads >= most) { extent.max(Extent::BLOCK) } else { extent }
+        };
+        Agreement { shown: wide(agreement.shown), hoped: wide(agreement.hoped), ordered: wide(agreement.ordered) }
+    }
+
+    fn work_out(&self, symbol: Symbol) -> Agreement {
+        let node = self.symbols.node(symbol);
+        match node {
+            Node::Int(_) | Node::Address(_) => return Agreement::GRID,
+            Node::Leaf(leaf) => return self.leaf(symbol, leaf),
+            _ => {}
+        }
+        let plain = self
+            .symbols
+            .children(symbol)
+            .into_iter()
+            .map(|child| self.agreement(child))
+            .fold(Agreement::GRID, Agreement::meet);
+        if plain.shown >= Extent::BLOCK {
+            return self.over_clusters(node, plain);
+        }
+        if let Some(exact) = self.by_enumeration(symbol) {
+            return plain.at_least(exact);
+        }
+        match node {
+            Node::Binary(Operator::Negative, difference, _) => match self.sign(*difference) {
+                Some(_) => Agreement::GRID,
+                None => self.boundary(*difference, plain),
+            },
+            Node::Binary(Operator::Zero, difference, _) if self.differs_from_zero(*difference) => Agreement::GRID,
+            Node::Binary(Operator::Div, value, by) => self.quotient(*value, *by, plain),
+            Node::Binary(Operator::And, a, b) | Node::Binary(Operator::Or, a, b) => self.lazily(node, *a, *b, plain),
+            _ => plain,
+        }
+    }
+
+    /// `a && b` where one side is settled by itself.
+    fn lazily(&self, node: &Node, a: Symbol, b: Symbol, plain: Agreement) -> Agreement {
+        let settles = matches!(node, Node::Binary(Operator::Or, ..));
+        match (self.decide(a), self.decide(b)) {
+            (Some(value), _) | (_, Some(value)) if value == settles => Agreement::GRID,
+            (Some(_), _) => self.agreement(b),
+            (_, Some(_)) => self.agreement(a),
+            _ => plain,
+        }
+    }
+
+    fn leaf(&self, symbol: Symbol, leaf: &Leaf) -> Agreement {
+        match leaf {
+            Leaf::Source(source) => self.source(source),
+            Leaf::Iteration(_) | Leaf::Unset(_) => Agreement::GRID,
+            Leaf::ActiveMask(_) => Agreement::of(Extent::WARP),
+            Leaf::Opaque(inner) => {
+                inner.iter().map(|each| self.agreement(*each)).fold(Agreement::GRID, Agreement::meet)
+            }
+            _ => self.leaves.get(&symbol).copied().unwrap_or(Agreement::GRID),
+        }
+    }
+
+    fn source(&self, source: &Source) -> Agreement {
+        match source {
+            Source::ThreadIdx(axis) => self.thread_index(*axis),
+            Source::ThreadRank | Source::Lane | Source::LaneMask(_) | Source::Varying(_) => Agreement::THREAD,
+            Source::Warp | Source::ActiveMask => Agreement::of(Extent::WARP),
+            Source::BlockIdx(axis) => match self.shape.cluster {
+                Some(extents) if extents[*axis as usize] == 1 => Agreement::of(Extent::CLUSTER),
+                _ => Agreement::of(Extent::BLOCK),
+            },
+            Source::BlockRank | Source::BlockInCluster => Agreement::of(Extent::BLOCK),
+            Source::ClusterIndex => Agreement::of(Extent::CLUSTER),
+            Source::BlockDim(_)
+            | Source::BlockSize
+            | Source::GridDim(_)
+            | Source::Launch(_)
+            | Source::Param { .. }
+            | Source::Named(_) => Agreement::GRID,
+        }
+    }
+
+    /// `threadIdx.y` is the same along a row, and a row may be whole warps.
+    fn thread_index(&self, axis: Axis) -> Agreement {
+        let before: Option<u32> = match axis {
+            Axis::X => Some(1),
+            Axis::Y => self.shape.extent(Axis::X),
+            Axis::Z => self.shape.extent(Axis::X).zip(self.shape.extent(Axis::Y)).map(|(x, y)| x.saturating_mul(y)),
+        };
+        match before {
+            Some(run) => Agreement::of(Extent::of_size(run)),
+            None => Agreement { shown: Extent::THREAD, hoped: Extent::WARP, ordered: Extent::THREAD },
+        }
+    }
+
+    /// `blockIdx.x / 4` is the same in a cluster of four blocks along x.
+    fn over_clusters(&self, node: &Node, plain: Agreement) -> Agreement {
+        if plain.shown == Extent::BLOCK
+            && let Node::Binary(Operator::Div, value, by) = node
+            && let (Some(extents), Some(by)) = (self.shape.cluster, self.symbols.as_int(*by))
+            && let Node::Leaf(Leaf::Source(Source::BlockIdx(axis))) = self.symbols.node(*value)
+            && by > 0
+            && by % i64::from(extents[*axis as usize]) == 0
+        {
+            return Agreement::of(Extent::CLUSTER);
+        }
+        plain
+    }
+
+    /// `value / by` for a thread index plus what agrees: constant over aligned runs of threads.
+    fn quotient(&self, value: Symbol, by: Symbol, plain: Agreement) -> Agreement {
+        let Some(line) = self.line(value) else { return plain };
+        let rest = self.of_rest(&line);
+        if let Some(by) = self.symbols.as_int(by) {
+            let run = self.run(&line, |run| by % (line.factor.abs().saturating_mul(run)) == 0);
+            return plain.at_least_in(line.certain(run), rest);
+        }
+        // (blockIdx.x * blockDim.x + threadIdx.x) / blockDim.x
+        if line.factor == 1
+            && self.symbols.as_int(by).is_none()
+            && self.covers(&line, by)
+            && self.multiple_of_symbol(&line.rest, line.constant, by, 1)
+        {
+            return plain.at_least_in(line.certain(Extent::BLOCK), rest);
+        }
+        plain
+    }
+
+    /// `difference < 0` changes its answer once along the threads: at a multiple of a run if the rest is one.
+    fn boundary(&self, difference: Symbol, plain: Agreement) -> Agreement {
+        let Some(line) = self.line(difference) else { return plain };
+        let rest = self.of_rest(&line);
+        // For a falling line the answer changes one thread later.
+        let shift = if line.factor < 0 { -line.factor } else { 0 };
+        let run = self.run_of(&line, shift);
+        let mut best = plain.at_least_in(line.certain(run), rest);
+        if best.shown < Extent::BLOCK
+            && let Some(extent) = self.extent_symbol(&line)
+            && self.multiple_of_symbol(&line.rest, line.constant + shift, extent, line.factor.abs())
+        {
+            best = plain.at_least_in(line.certain(Extent::BLOCK), rest);
+        }
+        best
+    }
+
+    fn run_of(&self, line: &Line, shift: i64) -> Extent {
+        let factor = line.factor.abs();
+        let divisor = gcd(self.divisor_of(&line.rest), (line.constant + shift).unsigned_abs());
+        if divisor == 0 {
+            return Extent::BLOCK;
+        }
+        let mut best = Extent::THREAD;
+        for power in 1..=u32::from(Extent::LARGEST_TILE) {
+            if i64::from(1u32 << power) > line.period {
+                break;
+            }
+            if divisor % (factor.unsigned_abs().saturating_mul(1 << power)) == 0 {
+                best = Extent::tile(power);
+            }
+        }
+        if let Some(threads) = best.threads()
+            && threads >= self.shape.most_threads()
+            && line.whole
+        {
+            best = Extent::BLOCK;
+        }
+        best
+    }
+
+    fn run(&self, line: &Line, divides: impl Fn(i64) -> bool) -> Extent {
+        let divisor = gcd(self.divisor_of(&line.rest), line.constant.unsigned_abs());
+        let mut best = Extent::THREAD;
+        for power in 1..=u32::from(Extent::LARGEST_TILE) {
+            let run = 1i64 << power;
+            if run > line.period {
+                break;
+            }
+            let aligned = divisor == 0 || divisor % (line.factor.unsigned_abs().saturating_mul(run as u64)) == 0;
+            if aligned && divides(run) {
+                best = Extent::tile(power);
+            }
+        }
+        if let Some(threads) = best.threads()
+            && threads >= self.shape.most_threads()
+            && line.whole
+        {
+            best = Extent::BLOCK;
+        }
+        best
+    }
+
+    fn of_rest(&self, line: &Line) -> Agreement {
+        line.rest.iter().map(|term| self.agreement(term.0)).fold(Agreement::GRID, Agreement::meet)
+    }
+
+    /// A sum that is a thread index times a factor, plus a rest without one.
+    fn line(&self, value: Symbol) -> Option<Line> {
+        let (terms, constant) = self.symbols.terms(value);
+        let mut line = Line { factor: 0, rest: Vec::new(), constant, period: 1, whole: true, hoped: false, axis: None };
+        let mut indices: Vec<(Index, i64)> = Vec::new();
+        for (term, factor) in terms {
+            match self.index(term) {
+                Some(index) => indices.push((index, factor)),
+                None => line.rest.push((term, factor)),
+            }
+        }
+        indices.sort();
+        let [(first, factor), others @ ..] = indices.as_slice() else { return None };
+        line.factor = *factor;
+        let limit = i64::from(super::shape::MAX_THREADS);
+        match (first, others, self.shape.block) {
+            (Index::Rank, [], _) => line.period = limit,
+            (Index::Lane, [], _) => {
+                line.period = 32;
+                line.whole = false;
+            }
+            (Index::X, [], _) if self.shape.is_line() => {
+                line.period = limit;
+                line.axis = Some(Axis::X);
+            }
+            // Rows of a known extent: a run of threads may not cross them unless it divides them.
+            (Index::X, [], Some([x, ..])) => {
+                line.period = 1i64 << x.trailing_zeros();
+                line.whole = false;
+                line.axis = Some(Axis::X);
+            }
+            (Index::X, [], None) => {
+                line.period = 32;
+                line.whole = false;
+                line.hoped = true;
+                line.axis = Some(Axis::X);
+            }
+            (Index::Y, [], _) => line.axis = Some(Axis::Y),
+            (Index::Z, [], _) => line.axis = Some(Axis::Z),
+            (Index::X, [(Index::Y, row)], Some([x, _, z])) if *row == factor * i64::from(x) && z == 1 => {
+                line.period = limit
+            }
+            (Index::X, [(Index::Y, row), (Index::Z, plane)], Some([x, y, _]))
+                if *row == factor * i64::from(x) && *plane == row * i64::from(y) =>
+            {
+                line.period = limit;
+            }
+            _ => return None,
+        }
+        Some(line)
+    }
+
+    fn index(&self, term: Symbol) -> Option<Index> {
+        match self.symbols.node(term) {
+            Node::Leaf(Leaf::Source(source)) => match source {
+                Source::ThreadIdx(Axis::X) => Some(Index::X),
+                Source::ThreadIdx(Axis::Y) => Some(Index::Y),
+                Source::ThreadIdx(Axis::Z) => Some(Index::Z),
+                Source::ThreadRank => Some(Index::Rank),
+                Source::Lane => Some(Index::Lane),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The symbol that bounds a line's index from above: the block's extent along its axis.
+    fn extent_symbol(&self, line: &Line) -> Option<Symbol> {
+        let axis = line.axis?;
+        (0..self.symbols.len()).find_map(|index| {
+            let symbol = Symbols::at(index);
+            matches!(self.symbols.node(symbol), Node::Leaf(Leaf::Source(Source::BlockDim(found))) if *found == axis)
+                .then_some(symbol)
+        })
+    }
+
+    fn covers(&self, line: &Line, by: Symbol) -> bool {
+        self.extent_symbol(line) == Some(by)
+    }
+
+    /// Every term is a multiple of `factor * symbol`.
+    fn multiple_of_symbol(&self, terms: &[(Symbol, i64)], constant: i64, symbol: Symbol, factor: i64) -> bool {
+        constant == 0
+            && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
+    }
+
+    /// Where all threads have the same `key`, they have the same `symbol`: it is made of the key and of what a
+    /// group agrees on.
+    pub fn follows_from(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let mut work = vec![symbol];
+        while let Some(at) = work.pop() {
+            if at == key || self.agreement(at).shown >= group {
+                continue;
+            }
+            match self.symbols.node(at) {
+                Node::Leaf(_) => return false,
+                Node::Binary(Operator::Zero | Operator::Negative, difference, _) if self.is_shifted(*difference, key, group) => {}
+                _ if self.is_shifted(at, key, group) => {}
+                _ => work.extend(self.symbols.children(at)),
+            }
+        }
+        true
+    }
+
+    /// `symbol` is a multiple of the key plus what a group agrees on.
+    fn is_shifted(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let (mut terms, _) = self.symbols.terms(symbol);
+        let (of_key, _) = self.symbols.terms(key);
+        let Some((first, by)) = of_key.first() else { return false };
+        let Some((_, factor)) = terms.iter().find(|(term, _)| term == first) else { return false };
+        if factor % by != 0 {
+            return false;
+        }
+        let times = factor / by;
+        for (term, factor) in &of_key {
+            match terms.iter().position(|(have, by)| have == term && *by == factor.saturating_mul(times)) {
+                Some(at) => {
+                    terms.remove(at);
+                }
+                None => return false,
+            }
+        }
+        terms.iter().all(|(term, _)| self.agreement(*term).shown >= group)
+    }
+
+    // ---------------------------------------------------------------- divisors
+
+    /// A number that divides the sum of the terms; 0 for no terms.
+    fn divisor_of(&self, terms: &[(Symbol, i64)]) -> u64 {
+        terms.iter().map(|(term, factor)| self.divisor(*term).saturating_mul(factor.unsigned_abs())).fold(0, gcd)
+    }
+
+    /// A number that divides the value, whatever it is.
+    pub fn divisor(&self, symbol: Symbol) -> u64 {
+        match self.symbols.node(symbol) {
+            Node::Int(value) => value.unsigned_abs(),
+            Node::Sum { terms, constant } => gcd(self.divisor_of(terms), constant.unsigned_abs()),
+            Node::Product(factors) => factors
+                .iter()
+                .map(|factor| self.divisor(*factor))
+                .fold(1, |all: u64, each| all.saturating_mul(each).min(1 << 40)),
+            Node::Leaf(Leaf::Source(Source::BlockDim(Axis::X))) if !self.shape.multidimensional => 32,
+            Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
+                gcd(self.divisor(*a), self.divisor(*b))
+            }
+            _ => 1,
+        }
+    }
+
+    // ---------------------------------------------------------------- bounds
+
+    pub fn bounds(&self, symbol: Symbol) -> Bounds {
+        match self.symbols.node(symbol) {
+            Node::Int(value) => Bounds::new(*value, *value),
+            Node::Leaf(leaf) => self.leaf_bounds(leaf),
+            Node::Sum { terms, constant } => self.sum_bounds(terms, *constant),
+            Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..)
+            | Node::Not(_)
+            | Node::Convert(1, _) => Bounds::new(0, 1),
+            Node::Binary(Operator::Min, a, b) => {
+                let (a, b) = (self.bounds(*a), self.bounds(*b));
+                Bounds::new(a.low.min(b.low), a.high.min(b.high))
+            }
+            Node::Binary(Operator::Max, a, b) => {
+                let (a, b) = (self.bounds(*a), self.bounds(*b));
+                Bounds::new(a.low.max(b.low), a.high.max(b.high))
+            }
+            Node::Select(_, a, b) => {
+                let (a, b) = (self.bounds(*a), self.bounds(*b));
+                Bounds::new(a.low.min(b.low), a.high.max(b.high))
+            }
+            Node::Binary(Operator::Div, a, b) => match (self.bounds(*a), self.symbols.as_int(*b)) {
+                (bounds, Some(by)) if by > 0 && bounds.low >= 0 => {
+                    Bounds::new(bounds.low / by, if bounds.high >= FAR { FAR } else { bounds.high / by })
+                }
+                (bounds, _) if bounds.low >= 0 => Bounds::new(0, bounds.high),
+                _ => Bounds::ANY,
+            },
+            Node::Product(factors) => {
+                let all: Vec<Bounds> = factors.iter().map(|factor| self.bounds(*factor)).collect();
+                if all.iter().all(|bounds| bounds.low >= 0) {
+                    let low = all.iter().fold(1i64, |total, bounds| total.saturating_mul(bounds.low));
+                    let high =
+                        all.iter().fold(
+                            1i64,
+                            |total, bounds| if bounds.high >= FAR { FAR } else { total.saturating_mul(bounds.high) },
+                        );
+                    Bounds::new(low, high)
+                } else {
+                    Bounds::ANY
+                }
+            }
+            Node::Binary(Operator::BitAnd, a, b) => match (self.symbols.as_int(*a), self.symbols.as_int(*b)) {
+                (Some(mask), _) | (_, Some(mask)) if mask >= 0 => Bounds::new(0, mask),
+                _ => Bounds::ANY,
+            },
+            _ => Bounds::ANY,
+        }
+    }
+
+    fn leaf_bounds(&self, leaf: &Leaf) -> Bounds {
+        let most = i64::from(self.shape.most_threads());
+        match leaf {
+            Leaf::Source(Source::ThreadIdx(axis)) => {
+                let limit = if *axis == Axis::Z { 64 } else { most };
+                Bounds::new(0, self.shape.extent(*axis).map_or(limit, i64::from).min(most) - 1)
+            }
+            Leaf::Source(Source::ThreadRank) => Bounds::new(0, most - 1),
+            Leaf::Source(Source::Lane) => Bounds::new(0, 31),
+            Leaf::Source(Source::Warp) => Bounds::new(0, 31),
+            Leaf::Source(Source::BlockDim(_) | Source::BlockSize) => Bounds::new(1, most),
+            Leaf::Source(Source::GridDim(_)) => Bounds::new(1, i64::from(i32::MAX)),
+            Leaf::Source(Source::BlockIdx(_) | Source::BlockRank | Source::BlockInCluster | Source::ClusterIndex) => {
+                Bounds::new(0, i64::from(i32::MAX) - 1)
+            }
+            Leaf::Iteration(_) => Bounds::new(0, FAR),
+            _ => Bounds::ANY,
+        }
+    }
+
+    fn sum_bounds(&self, terms: &[(Symbol, i64)], constant: i64) -> Bounds {
+        let mut left: Vec<(Symbol, i64)> = terms.to_vec();
+        let mut total = Bounds::new(constant, constant);
+        // a * (x - c * (x / c)) lies in a * [0, c - 1] where x is not negative.
+        let quotients: Vec<(Symbol, i64)> = left
+            .iter()
+            .copied()
+            .filter(|(term, _)| matches!(self.symbols.node(*term), Node::Binary(Operator::Div, ..)))
+            .collect();
+        for (term, factor) in quotients {
+            let Node::Binary(Operator::Div, value, by) = *self.symbols.node(term) else { continue };
+            let Some(by) = self.symbols.as_int(by).filter(|by| *by > 0 && factor % *by == 0) else { continue };
+            let times = -factor / by;
+            let (inner, inner_constant) = self.symbols.terms(value);
+            let held = inner
+                .iter()
+                .all(|(each, f)| left.iter().any(|(have, g)| have == each && *g == f.saturating_mul(times)));
+            if times == 0 || !held || inner.is_empty() || self.bounds(value).low < 0 {
+                continue;
+            }
+            left.retain(|(have, _)| *have != term && !inner.iter().any(|(each, _)| each == have));
+            total =
+                total.add(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
+            total = total.add(Bounds::new(0, by - 1).scale(times));
+        }
+        // threadIdx.x - blockDim.x is negative, and so for blockIdx and gridDim.
+        for (below, above) in PAIRS {
+            let of = |left: &[(Symbol, i64)], wanted: &Source| {
+                left.iter().copied().find(
+                    |(term, _)| matches!(self.symbols.node(*term), Node::Leaf(Leaf::Source(found)) if found == wanted),
+                )
+            };
+            if let (Some((index, a)), Some((extent, b))) = (of(&left, below), of(&left, above))
+                && a == -b
+            {
+                let lowest = self.bounds(extent).high;
+                total = total.add(Bounds::new(-lowest, -1).scale(a));
+                left.retain(|(term, _)| *term != index && *term != extent);
+            }
+        }
+        left.into_iter().fold(total, |total, (term, factor)| total.add(self.bounds(term).scale(factor)))
+    }
+
+    /// Whether the value is always negative (`Some(true)`) or never.
+    fn sign(&self, symbol: Symbol) -> Option<bool> {
+        let bounds = self.bounds(symbol);
+        if bounds.high < 0 {
+            Some(true)
+        } else if bounds.low >= 0 {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    pub fn differs_from_zero(&self, symbol: Symbol) -> bool {
+        let bounds = self.bounds(symbol);
+        bounds.high < 0 || bounds.low > 0
+    }
+
+    /// A condition that holds for every thread, or for none.
+    pub fn decide(&self, symbol: Symbol) -> Option<bool> {
+        let settled = match self.symbols.node(symbol) {
+            Node::Int(value) => Some(*value != 0),
+            Node::Binary(Operator::Negative, difference, _) => self.sign(*difference),
+            Node::Binary(Operator::Zero, difference, _) => self.differs_from_zero(*difference).then_some(false),
+            Node::Not(inner) => self.decide(*inner).map(|value| !value),
+            Node::Convert(1, inner) => self.decide(*inner),
+            Node::Binary(Operator::And, a, b) => match (self.decide(*a), self.decide(*b)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Node::Binary(Operator::Or, a, b) => match (self.decide(*a), self.decide(*b)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+            _ => None,
+        };
+        settled.or_else(|| {
+            let values = self.per_thread(symbol)?;
+            let first = *values.first()? != 0;
+            values.iter().all(|value| (*value != 0) == first).then_some(first)
+        })
+    }
+
+    // ---------------------------------------------------------------- thread by thread
+
+    /// The largest group over which an expression of thread indices and constants agrees, thread by thread.
+    fn by_enumeration(&self, symbol: Symbol) -> Option<Extent> {
+        if let Some(found) = self.symbols.enumerated.borrow().get(&symbol) {
+            return *found;
+        }
+        let found = self.enumerate(symbol);
+        self.symbols.enumerated.borrow_mut().insert(symbol, found);
+        found
+    }
+
+    fn enumerate(&self, symbol: Symbol) -> Option<Extent> {
+        let values = self.per_thread(symbol)?;
+        let agrees = |run: usize| values.chunks(run).all(|group| group.iter().all(|value| *value == group[0]));
+        if agrees(values.len().max(1)) {
+            return Some(Extent::GRID);
+        }
+        (0..=u32::from(Extent::LARGEST_TILE)).rev().find(|power| agrees(1 << power)).map(Extent::tile)
+    }
+
+    /// The value in each thread of the block by rank, if it depends on nothing but the thread index. Where the
+    /// block's shape is unknown but one-dimensional, for as many threads as it may have.
+    pub fn per_thread(&self, symbol: Symbol) -> Option<Vec<i64>> {
+        if !self.only_thread_index(symbol) {
+            return None;
+        }
+        self.each_thread(symbol, &|_| None)
+    }
+
+    /// Like `per_thread`, with values given for other leaves.
+    pub fn each_thread(&self, symbol: Symbol, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<Vec<i64>> {
+        let [across, down, _] = self.shape.block.unwrap_or([self.shape.most_threads(), 1, 1]);
+        (0..self.shape.most_threads())
+            .map(|rank| {
+                let thread = Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down };
+                self.value(symbol, &thread, given)
+            })
+            .collect()
+    }
+
+    fn only_thread_index(&self, symbol: Symbol) -> bool {
+        let leaves = self.symbols.leaves(symbol);
+        !leaves.is_empty()
+            && leaves.iter().all(|leaf| match self.symbols.node(*leaf) {
+                Node::Leaf(Leaf::Source(Source::ThreadIdx(_))) => self.shape.block.is_some() || self.shape.is_line(),
+                Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane | Source::Warp)) => true,
+                _ => false,
+            })
+    }
+
+    /// The value in one thread; leaves other than thread indices by `given`.
+    pub fn value(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<i64> {
+        let of = |symbol: Symbol| self.value(symbol, thread, given);
+        Some(match self.symbols.node(symbol) {
+            Node::Int(value) => *value,
+            Node::Leaf(Leaf::Source(Source::ThreadIdx(axis))) => i64::from(match axis {
+                Axis::X => thread.x,
+                Axis::Y => thread.y,
+                Axis::Z => thread.z,
+            }),
+            Node::Leaf(Leaf::Source(Source::ThreadRank)) => i64::from(thread.rank),
+            Node::Leaf(Leaf::Source(Source::Lane)) => i64::from(thread.rank % 32),
+            Node::Leaf(Leaf::Source(Source::Warp)) => i64::from(thread.rank / 32),
+            Node::Leaf(_) => given(symbol)?,
+            Node::Sum { terms, constant } => {
+                let mut total = *constant;
+                for (term, factor) in terms {
+                    total = total.checked_add(of(*term)?.checked_mul(*factor)?)?;
+                }
+                total
+            }
+            Node::Product(factors) => {
+                let mut total = 1i64;
+                for factor in factors {
+                    total = total.checked_mul(of(*factor)?)?;
+                }
+                total
+            }
+            // One side may settle it although the other is unknown.
+            Node::Binary(Operator::And, a, b) => match (of(*a), of(*b)) {
+                (Some(0), _) | (_, Some(0)) => 0,
+                (Some(_), Some(_)) => 1,
+                _ => return None,
+            },
+            Node::Binary(Operator::Or, a, b) => match (of(*a), of(*b)) {
+                (Some(x), _) | (_, Some(x)) if x != 0 => 1,
+                (Some(_), Some(_)) => 0,
+                _ => return None,
+            },
+            Node::Binary(operator, a, b) => {
+                let a = of(*a)?;
+                match operator {
+                    Operator::Negative => return Some(i64::from(a < 0)),
+                    Operator::Zero => return Some(i64::from(a == 0)),
+                    _ => {}
+                }
+                let b = of(*b)?;
+                match operator {
+                    Operator::Div => a.checked_div(b)?,
+                    Operator::Shl => u32::try_from(b).ok().filter(|b| *b < 63).map(|b| a.wrapping_shl(b))?,
+                    Operator::Shr => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a >> b)?,
+                    Operator::BitAnd => a & b,
+                    Operator::BitOr => a | b,
+                    Operator::BitXor => a ^ b,
+                    Operator::Min => a.min(b),
+                    Operator::Max => a.max(b),
+                    _ => return None,
+                }
+            }
+            Node::Not(inner) => i64::from(of(*inner)? == 0),
+            Node::Select(on, yes, no) => {
+                if of(*on)? != 0 {
+                    of(*yes)?
+                } else {
+                    of(*no)?
+                }
+            }
+            Node::Convert(bits, inner) => {
+                let value = of(*inner)?;
+                match bits {
+                    0 => return None,
+                    1 => i64::from(value != 0),
+                    bits => value & ((1i64 << (*bits).min(62)) - 1),
+                }
+            }
+            Node::Pure(name, operands) => {
+                let operand = of(*operands.first()?)?;
+                match &**name {
+                    "__popc" => i64::from((operand as u32).count_ones()),
+                    "__popcll" => i64::from((operand as u64).count_ones()),
+                    "__ffs" => {
+                        if operand as u32 == 0 {
+                            0
+                        } else {
+                            i64::from((operand as u32).trailing_zeros()) + 1
+                        }
+                    }
+                    "__clz" => i64::from((operand as u32).leading_zeros()),
+                    "__brev" => i64::from((operand as u32).reverse_bits()),
+                    "abs" => operand.abs(),
+                    _ => return None,
+                }
+            }
+            Node::Address(_) | Node::Element(..) | Node::Member(..) => return None,
+        })
+    }
+}
+
+const PAIRS: [(&Source, &Source); 6] = [
+    (&Source::ThreadIdx(Axis::X), &Source::BlockDim(Axis::X)),
+    (&Source::ThreadIdx(Axis::Y), &Source::BlockDim(Axis::Y)),
+    (&Source::ThreadIdx(Axis::Z), &Source::BlockDim(Axis::Z)),
+    (&Source::BlockIdx(Axis::X), &Source::GridDim(Axis::X)),
+    (&Source::BlockIdx(Axis::Y), &Source::GridDim(Axis::Y)),
+    (&Source::BlockIdx(Axis::Z), &Source::GridDim(Axis::Z)),
+];
+
+/// One thread of a block.
+#[derive(Copy, Clone, Debug)]
+pub struct Thread {
+    pub rank: u32,
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Index {
+    X,
+    Y,
+    Z,
+    Rank,
+    Lane,
+}
+
+struct Line {
+    factor: i64,
+    rest: Vec<(Symbol, i64)>,
+    constant: i64,
+    /// Along how many consecutive threads, aligned, the index grows by one each.
+    period: i64,
+    /// The index numbers all threads of the block, so that a run as long as the block is the block.
+    whole: bool,
+    /// The period is an assumption about the block's shape.
+    hoped: bool,
+    /// The index is `threadIdx` along this axis.
+    axis: Option<Axis>,
+}
+
+impl Line {
+    fn certain(&self, extent: Extent) -> Agreement {
+        if self.hoped && extent < Extent::BLOCK {
+            Agreement { shown: Extent::THREAD, hoped: extent, ordered: Extent::THREAD }
+        } else {
+            Agreement::of(extent)
+        }
+    }
+}
+
+impl Agreement {
+    /// Raised to `run`, but no further than `rest` reaches.
+    fn at_least_in(self, run: Agreement, rest: Agreement) -> Agreement {
+        let reach = run.meet(rest);
+        Agreement {
+            shown: self.shown.max(reach.shown),
+            hoped: self.hoped.max(reach.hoped),
+            ordered: self.ordered.max(reach.ordered),
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

@@ -1,0 +1,283 @@
+//! Loads from memory that threads share: do all of a group read the same, or may a write come between?
+//!
+//! A load at a uniform address is uniform over a group if no write to it can race: on every way from a write to the
+//! load, and from the load to a write, a barrier of that group (or a larger one) stands between. So *write by one;
+//! barrier; read by all* is uniform, and with a barrier missing it is not.
+
+use super::evaluate::{Access, Values, roots};
+use super::extent::{Agreement, Extent};
+use super::facts::Facts;
+use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
+use crate::flow::Flow;
+use crate::graph::{Barrier, BlockId, Graph, Group, InstId, ObjectKind, Op};
+use rustc_hash::FxHashMap;
+
+/// Positions of the barriers that order memory.
+pub struct Order<'a> {
+    graph: &'a Graph,
+    flow: &'a Flow,
+    block_of: &'a [BlockId],
+    index_of: Vec<u32>,
+    /// By block, position and group.
+    barriers: Vec<Vec<(u32, Extent)>>,
+}
+
+/// The group whose threads a barrier brings together, for ordering memory.
+pub fn scope(barrier: &Barrier) -> Extent {
+    match &barrier.group {
+        Group::Lanes { .. } | Group::Formed { .. } => Extent::WARP,
+        Group::Tile { size } => Extent::of_size(*size),
+        Group::Block | Group::Named { .. } | Group::Counted { .. } | Group::Object { .. } => Extent::BLOCK,
+        Group::Cluster => Extent::CLUSTER,
+        Group::Grid => Extent::GRID,
+    }
+}
+
+impl<'a> Order<'a> {
+    pub fn new(graph: &'a Graph, flow: &'a Flow, block_of: &'a [BlockId], most_threads: u32) -> Order<'a> {
+        let mut index_of = vec![0; graph.insts.len()];
+        let mut barriers = vec![Vec::new(); graph.blocks.len()];
+        for block in &flow.order {
+            for (index, inst) in graph.blocks[block.index()].insts.iter().enumerate() {
+                index_of[inst.index()] = index as u32;
+                if let Op::Barrier(barrier) = &graph.insts[inst.index()].op
+                    && barrier.orders_memory
+                    && barrier.waits
+                {
+                    let scope = scope(barrier);
+                    let whole = scope.threads().is_some_and(|threads| threads >= most_threads);
+                    barriers[block.index()].push((index as u32, if whole { Extent::BLOCK } else { scope }));
+                }
+            }
+        }
+        Order { graph, flow, block_of, index_of, barriers }
+    }
+
+    /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
+    /// says that ways into a further trip of a loop count.
+    fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
+        let (start, end) = (self.block_of[from.index()], self.block_of[to.index()]);
+        let (first, last) = (self.index_of[from.index()], self.index_of[to.index()]);
+        let barrier_between = |block: BlockId, low: u32, high: u32| {
+            self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
+        };
+        if start == end && first < last && !barrier_between(start, first, last) {
+            return true;
+        }
+        if !self.flow.runs(start) || !self.flow.runs(end) || barrier_between(start, first, u32::MAX) {
+            return false;
+        }
+        let mut seen = vec![false; self.graph.blocks.len()];
+        let mut work: Vec<(BlockId, BlockId)> =
+            self.flow.successors[start.index()].iter().map(|to| (start, *to)).collect();
+        while let Some((before, block)) = work.pop() {
+            if (!round && self.flow.is_back_edge(before, block)) || std::mem::replace(&mut seen[block.index()], true) {
+                continue;
+            }
+            if block == end && !barrier_between(block, 0, last) {
+                return true;
+            }
+            if !barrier_between(block, 0, u32::MAX) {
+                work.extend(self.flow.successors[block.index()].iter().map(|to| (block, *to)));
+            }
+        }
+        false
+    }
+}
+
+/// A load that may race, and the write it races with.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    pub write: InstId,
+}
+
+pub struct Memory<'a> {
+    pub order: Order<'a>,
+    pub values: &'a Values,
+    /// Writes by the root of their address.
+    by_root: FxHashMap<Symbol, Vec<usize>>,
+}
+
+impl<'a> Memory<'a> {
+    pub fn new(order: Order<'a>, values: &'a Values) -> Memory<'a> {
+        let mut by_root: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+        for (index, write) in values.writes.iter().enumerate() {
+            for root in roots(values, write.address) {
+                by_root.entry(root).or_default().push(index);
+            }
+        }
+        Memory { order, values, by_root }
+    }
+
+    /// Writes that may hit what a load reads.
+    pub fn writes_to(&self, load: &Access) -> Vec<&'a Access> {
+        let mut indices: Vec<usize> = roots(self.values, load.address)
+            .iter()
+            .filter_map(|root| self.by_root.get(root))
+            .flatten()
+            .copied()
+            .collect();
+        indices.sort();
+        indices.dedup();
+        indices.into_iter().map(|index| &self.values.writes[index]).collect()
+    }
+
+    /// How far a load agrees, and what it races with where that lowers it. `control` tells how far the threads
+    /// agree on coming to a block.
+    pub fn load(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> (Agreement, Option<Race>) {
+        let address = facts.agreement(load.address);
+        if address.shown == Extent::THREAD {
+            return (address, None);
+        }
+        let writes = self.writes_to(load);
+        let shared = self.is_shared(load.address);
+        // A cell that is picked by the block's index belongs to that block.
+        let own = shared || address.shown <= Extent::BLOCK;
+        let mut race = None;
+        // Each block has its own shared memory.
+        let reach = if shared { address.at_most(Extent::BLOCK) } else { address };
+        for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
+            // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
+            let barrier = if own { group } else { Extent::GRID };
+            let found = writes.iter().find(|write| self.races(facts, load, write, group, barrier, control));
+            match found {
+                None => {
+                    let shown = Agreement::of(group);
+                    let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                    return (shown.meet(reach), race);
+                }
+                Some(write) => race = race.or(Some(Race { write: write.inst })),
+            }
+        }
+        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
+    }
+
+    fn is_shared(&self, address: Symbol) -> bool {
+        roots(self.values, address).iter().all(|root| {
+            matches!(self.values.symbols.node(*root), Node::Address(object)
+                if self.order.graph.objects[object.index()].kind == ObjectKind::Shared)
+        })
+    }
+
+    fn races(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        write: &Access,
+        group: Extent,
+        barrier: Extent,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> bool {
+        let order = &self.order;
+        let into_load = order.unordered(write.inst, load.inst, barrier, false)
+            && self.may_meet(facts, group, write.address, load.address)
+            || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, group, write, load);
+        let into_write = order.unordered(load.inst, write.inst, barrier, false)
+            && self.may_meet(facts, group, load.address, write.address)
+            || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, group, load, write);
+        if into_write {
+            return true;
+        }
+        into_load && !self.all_write_the_same(facts, load, write, group, control)
+    }
+
+    /// Every thread of the group has itself written the value that all write.
+    fn all_write_the_same(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        write: &Access,
+        group: Extent,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> bool {
+        let Some(value) = write.value else { return false };
+        self.order.flow.dominates(write.block, load.block)
+            && facts.agreement(value).shown >= group
+            && facts.agreement(write.address).shown >= group
+            && control(write.block).shown >= group
+    }
+
+    /// The addresses may be one, in the same trip of all loops.
+    fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
+        overlap(&self.values.symbols, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
+    }
+
+    /// The address of `late`, one trip of their common loop on, may be that of `early`.
+    fn may_meet_later(&self, facts: &Facts, group: Extent, early: &Access, late: &Access) -> bool {
+        let Some(index) = self.order.flow.common_loop(early.block, late.block) else {
+            return self.may_meet(facts, group, early.address, late.address);
+        };
+        let header = self.order.flow.loops[index].header;
+        let symbols = &self.values.symbols;
+        let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
+        overlap(symbols, early.address, late.address, &mut |x, y| {
+            // Alternating slots: the two indices differ on each trip, as far as their period goes.
+            let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
+            if leaves.iter().any(trip) && leaves.iter().all(trip) {
+                let at = |symbol: Symbol, n: i64| {
+                    let thread = super::facts::Thread { rank: 0, x: 0, y: 0, z: 0 };
+                    facts.value(symbol, &thread, &|_| Some(n))
+                };
+                let apart = (0..64).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
+                return !apart;
+            }
+            difference(symbols, facts, group, x, y)
+        })
+    }
+}
+
+const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
+
+/// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
+fn overlap(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
+    if a == b && symbols.leaves(a).is_empty() {
+        return true;
+    }
+    if symbols.base(a) != symbols.base(b) {
+        return true;
+    }
+    for pair in symbols.steps(a).iter().zip(symbols.steps(b).iter()) {
+        match pair {
+            (Step::Member(x), Step::Member(y)) if x != y => return false,
+            (Step::Index(x), Step::Index(y)) if !same(*x, *y) => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
+/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint.
+fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
+    if x == y {
+        return true;
+    }
+    if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+        return a == b;
+    }
+    let (bounds_x, bounds_y) = (facts.bounds(x), facts.bounds(y));
+    if bounds_x.high < bounds_y.low || bounds_y.high < bounds_x.low {
+        return false;
+    }
+    let (mut rest, constant) = symbols.terms(x);
+    let (other, other_constant) = symbols.terms(y);
+    rest.extend(other.into_iter().map(|(term, factor)| (term, -factor)));
+    let mut total: FxHashMap<Symbol, i64> = FxHashMap::default();
+    for (term, factor) in rest {
+        // Each side is another thread's: what differs between them does not cancel.
+        if facts.agreement(term).shown >= group {
+            *total.entry(term).or_default() += factor;
+        }
+    }
+    total.retain(|_, factor| *factor != 0);
+    let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < group);
+    if total.is_empty() {
+        return per_thread || constant == other_constant;
+    }
+    bounds_x.is_finite() && bounds_y.is_finite()
+}

@@ -1,0 +1,228 @@
+//! What each thread's own variables hold at one point: a symbol per access path, and which write put it there.
+//!
+//! `s`, `s.rows`, `bins[2]` and `bins[*]` (some element) are paths. Writing a path forgets all paths below it;
+//! reading one that nobody wrote looks at the nearest path above.
+
+use super::symbols::{KeyId, Step, Symbol, Symbols};
+use crate::graph::{InstId, ObjectId};
+use crate::program::Name;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum KeyStep {
+    Member(Name),
+    At(i64),
+    /// Some element, unknown which.
+    Any,
+}
+
+/// All access paths met so far.
+#[derive(Debug, Default)]
+pub struct Keys {
+    known: FxHashMap<(ObjectId, Vec<KeyStep>), KeyId>,
+    paths: Vec<(ObjectId, Vec<KeyStep>)>,
+    /// The path one step shorter.
+    above: Vec<Option<KeyId>>,
+    of_object: FxHashMap<ObjectId, Vec<KeyId>>,
+    /// Paths with an unknown index.
+    blurred: FxHashMap<ObjectId, Vec<KeyId>>,
+    /// Paths one step longer.
+    parts: Vec<Vec<KeyId>>,
+}
+
+impl Keys {
+    pub fn intern(&mut self, object: ObjectId, steps: Vec<KeyStep>) -> KeyId {
+        if let Some(found) = self.known.get(&(object, steps.clone())) {
+            return *found;
+        }
+        let above = steps.split_last().map(|(_, rest)| self.intern(object, rest.to_vec()));
+        let key = KeyId(self.paths.len() as u32);
+        self.above.push(above);
+        self.parts.push(Vec::new());
+        if let Some(above) = above {
+            self.parts[above.0 as usize].push(key);
+        }
+        if steps.contains(&KeyStep::Any) {
+            self.blurred.entry(object).or_default().push(key);
+        }
+        self.known.insert((object, steps.clone()), key);
+        self.paths.push((object, steps));
+        self.of_object.entry(object).or_default().push(key);
+        key
+    }
+
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    pub fn path(&self, key: KeyId) -> (ObjectId, &[KeyStep]) {
+        let (object, steps) = &self.paths[key.0 as usize];
+        (*object, steps)
+    }
+
+    pub fn above(&self, key: KeyId) -> Option<KeyId> {
+        self.above[key.0 as usize]
+    }
+
+    pub fn of(&self, object: ObjectId) -> &[KeyId] {
+        self.of_object.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// Paths below a path, each with an exact step more.
+    pub fn parts(&self, key: KeyId) -> Vec<KeyId> {
+        let mut found: Vec<KeyId> = self.parts[key.0 as usize].clone();
+        let mut next = 0;
+        while next < found.len() {
+            found.extend_from_slice(&self.parts[found[next].0 as usize]);
+            next += 1;
+        }
+        found
+    }
+
+    fn find(&self, object: ObjectId, steps: &[KeyStep]) -> Option<KeyId> {
+        self.known.get(&(object, steps.to_vec())).copied()
+    }
+}
+
+/// Which write a value comes from, for the story.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A store, copy, atomic or call.
+    Inst(InstId),
+    /// Ways with different values meet at the head of this phi's block.
+    Phi(Symbol),
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    pub value: Symbol,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    slots: Rc<Vec<Option<Slot>>>,
+}
+
+impl State {
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    pub fn get(&self, key: KeyId) -> Option<Slot> {
+        self.slots.get(key.0 as usize).copied().flatten()
+    }
+
+    pub fn set(&mut self, key: KeyId, slot: Option<Slot>) {
+        let slots = Rc::make_mut(&mut self.slots);
+        if slots.len() <= key.0 as usize {
+            slots.resize(key.0 as usize + 1, None);
+        }
+        slots[key.0 as usize] = slot;
+    }
+
+    /// Both are the same state, not only equal.
+    pub fn same(&self, other: &State) -> bool {
+        Rc::ptr_eq(&self.slots, &other.slots)
+    }
+}
+
+/// Elements of an array that are told apart; those behind them are some element.
+const MAX_ELEMENTS: i64 = 64;
+/// Steps of a path that are told apart; deeper ones are the whole of what they are part of.
+pub const MAX_STEPS: usize = 6;
+
+/// Turns address steps into a path; an index that is no number is `Any`.
+pub fn path(symbols: &Symbols, steps: &[Step]) -> Vec<KeyStep> {
+    steps
+        .iter()
+        .take(MAX_STEPS)
+        .map(|step| match step {
+            Step::Member(name) => KeyStep::Member(name.clone()),
+            Step::Index(index) => match symbols.as_int(*index) {
+                Some(index @ 0..MAX_ELEMENTS) => KeyStep::At(index),
+                _ => KeyStep::Any,
+            },
+        })
+        .collect()
+}
+
+/// What a read of a path finds.
+pub enum Found {
+    /// One value.
+    Value(Slot),
+    /// Any of these values; the path has an unknown index, or an element may have been hit by a write to one.
+    OneOf(Vec<Slot>),
+    Nothing(KeyId),
+}
+
+pub fn read(state: &State, keys: &mut Keys, symbols: &mut Symbols, object: ObjectId, steps: &[KeyStep]) -> Found {
+    let exact = !steps.contains(&KeyStep::Any);
+    if exact && let Some(slot) = keys.find(object, steps).and_then(|key| state.get(key)) {
+        return Found::Value(slot);
+    }
+    let mut candidates: Vec<Slot> = Vec::new();
+    // Whole aggregates written at once: take the part.
+    for cut in (0..steps.len()).rev() {
+        if let Some(slot) = keys.find(object, &steps[..cut]).and_then(|key| state.get(key)) {
+            let mut value = slot.value;
+            for step in &steps[cut..] {
+                value = match step {
+                    KeyStep::Member(name) => symbols.member(value, name.clone()),
+                    KeyStep::At(index) => {
+                        let index = symbols.int(*index);
+                        symbols.element(value, index)
+                    }
+                    KeyStep::Any => value,
+                };
+            }
+            candidates.push(Slot { value, ..slot });
+            break;
+        }
+    }
+    // An exact path meets only paths with an unknown index; one of those meets all.
+    let others = if exact { keys.blurred.get(&object).map_or(&[][..], Vec::as_slice) } else { keys.of(object) };
+    let overlapping: Vec<KeyId> = others
+        .iter()
+        .copied()
+        .filter(|key| {
+            let (_, path) = keys.path(*key);
+            path.len() == steps.len() && overlaps(path, steps)
+        })
+        .collect();
+    candidates.extend(overlapping.into_iter().filter_map(|key| state.get(key)));
+    match candidates.as_slice() {
+        [] => Found::Nothing(keys.intern(object, steps.to_vec())),
+        [only] if exact => Found::Value(*only),
+        _ => Found::OneOf(candidates),
+    }
+}
+
+pub fn overlaps(a: &[KeyStep], b: &[KeyStep]) -> bool {
+    a.iter()
+        .zip(b)
+        .all(|(x, y)| x == y || matches!((x, y), (KeyStep::Any, KeyStep::At(_)) | (KeyStep::At(_), KeyStep::Any)))
+}
+
+/// Keys at or below a path, of those that hold something, with the rest of their path.
+pub fn below(state: &State, keys: &Keys, object: ObjectId, steps: &[KeyStep]) -> Vec<(KeyId, Vec<KeyStep>)> {
+    keys.of(object)
+        .iter()
+        .copied()
+        .filter(|key| state.get(*key).is_some())
+        .filter_map(|key| {
+            let (_, path) = keys.path(key);
+            (path.len() >= steps.len() && overlaps(&path[..steps.len()], steps))
+                .then(|| (key, path[steps.len()..].to_vec()))
+        })
+        .collect()
+}

@@ -1,0 +1,820 @@
+//! Values as shared expressions: equal expressions are one `Symbol`, so comparing values is comparing numbers.
+//!
+//! Integer arithmetic is kept as sums of products, which is what makes `(base + threadIdx.x) - threadIdx.x` the
+//! symbol of `base`. `x % c` is kept as `x - c * (x / c)`, `x & 31` as `x % 32`, comparisons as `difference < 0` and
+//! `difference == 0`; index arithmetic is taken not to wrap and not to be negative where it is divided.
+//!
+//! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
+
+use super::extent::Extent;
+use crate::graph::{BlockId, InstId, ObjectId, Source};
+use crate::program::Name;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol(u32);
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    Int(i64),
+    Leaf(Leaf),
+    /// Monomials with their factors, sorted, and a constant. Never empty, never one monomial alone with factor 1.
+    Sum {
+        terms: Box<[(Symbol, i64)]>,
+        constant: i64,
+    },
+    /// Two or more factors, sorted, none a sum or a number.
+    Product(Box<[Symbol]>),
+    Binary(Operator, Symbol, Symbol),
+    Not(Symbol),
+    Select(Symbol, Symbol, Symbol),
+    Convert(u8, Symbol),
+    Pure(Name, Box<[Symbol]>),
+    Address(ObjectId),
+    Element(Symbol, Symbol),
+    Member(Symbol, Name),
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    Div,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    And,
+    Or,
+    /// The left side is negative; the right side is unused.
+    Negative,
+    /// The left side is zero; the right side is unused.
+    Zero,
+    Min,
+    Max,
+}
+
+/// What an expression bottoms out at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Leaf {
+    Source(Source),
+    /// `__activemask()` at that instruction.
+    ActiveMask(InstId),
+    /// What a variable holds at the head of a block where ways with different values meet.
+    Phi(BlockId, KeyId),
+    /// How often the loop of this head has gone round.
+    Iteration(BlockId),
+    /// A value of inside the loop of this head, seen from outside.
+    Left(BlockId, Symbol),
+    /// What an instruction loads from memory that threads share, or from a local array at a computed place.
+    Load(InstId),
+    /// What an instruction yields otherwise: an atomic's or a barrier's result, something unknown.
+    Result(InstId),
+    /// What a local variable may hold after a write that may have hit it.
+    Mixed(InstId, KeyId),
+    /// A local variable nobody has written yet.
+    Unset(KeyId),
+    /// Too large an expression, cut.
+    Opaque(Box<[Symbol]>),
+}
+
+/// Expressions deeper than this become opaque: no stage recurses deeper.
+const MAX_DEPTH: u16 = 96;
+/// Sums with more terms than this are not multiplied out.
+const MAX_TERMS: usize = 12;
+
+#[derive(Debug)]
+pub struct Symbols {
+    nodes: Vec<Node>,
+    depth: Vec<u16>,
+    known: FxHashMap<Node, Symbol>,
+    /// Number of array dimensions of each object.
+    dimensions: Vec<u8>,
+    rank: Option<RankPattern>,
+    /// How far symbols agree that were worked out thread by thread; they depend on nothing else.
+    pub enumerated: RefCell<FxHashMap<Symbol, Option<Extent>>>,
+}
+
+/// `x + extent.x * y (+ extent.x * extent.y * z)` is the thread's rank in the block.
+#[derive(Copy, Clone, Debug)]
+struct RankPattern {
+    x: Symbol,
+    row: Symbol,
+    plane: Symbol,
+    rank: Symbol,
+}
+
+impl Symbols {
+    pub const ZERO: Symbol = Symbol(0);
+    pub const ONE: Symbol = Symbol(1);
+
+    pub fn new(dimensions: Vec<u8>) -> Symbols {
+        let mut symbols = Symbols {
+            nodes: Vec::new(),
+            depth: Vec::new(),
+            known: FxHashMap::default(),
+            dimensions,
+            rank: None,
+            enumerated: RefCell::default(),
+        };
+        symbols.intern(Node::Int(0));
+        symbols.intern(Node::Int(1));
+        symbols
+    }
+
+    /// From now on sums that spell out the thread's rank in a block of more than one dimension become that rank.
+    pub fn recognise_rank(&mut self) {
+        use crate::graph::Axis::{X, Y, Z};
+        let [x, y, z] = [X, Y, Z].map(|axis| self.source(Source::ThreadIdx(axis)));
+        let [across, down] = [X, Y].map(|axis| self.source(Source::BlockDim(axis)));
+        let rank = self.source(Source::ThreadRank);
+        let row = self.product(vec![y, across]);
+        let plane = self.product(vec![z, across, down]);
+        self.rank = Some(RankPattern { x, row, plane, rank });
+    }
+
+    pub fn node(&self, symbol: Symbol) -> &Node {
+        &self.nodes[symbol.0 as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    pub fn at(index: usize) -> Symbol {
+        Symbol(index as u32)
+    }
+
+    pub fn index(symbol: Symbol) -> usize {
+        symbol.0 as usize
+    }
+
+    fn intern(&mut self, node: Node) -> Symbol {
+        if let Some(found) = self.known.get(&node) {
+            return *found;
+        }
+        // A leaf's agreement comes out of a table, however deep what it stands for.
+        let depth = match &node {
+            Node::Leaf(_) => 1,
+            _ => 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0),
+        };
+        if depth > MAX_DEPTH {
+            let mut leaves: Vec<Symbol> = Vec::new();
+            let mut seen = rustc_hash::FxHashSet::default();
+            let mut work = children(&node);
+            while let Some(at) = work.pop() {
+                if !seen.insert(at) {
+                    continue;
+                }
+                match self.node(at) {
+                    Node::Leaf(Leaf::Opaque(inner)) => leaves.extend(inner.iter().copied()),
+                    Node::Leaf(_) | Node::Address(_) => leaves.push(at),
+                    other => work.extend(children(other)),
+                }
+            }
+            leaves.sort();
+            leaves.dedup();
+            return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
+        }
+        let symbol = Symbol(self.nodes.len() as u32);
+        self.known.insert(node.clone(), symbol);
+        self.nodes.push(node);
+        self.depth.push(depth);
+        symbol
+    }
+
+    pub fn int(&mut self, value: i64) -> Symbol {
+        self.intern(Node::Int(value))
+    }
+
+    pub fn as_int(&self, symbol: Symbol) -> Option<i64> {
+        match self.node(symbol) {
+            Node::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub fn leaf(&mut self, leaf: Leaf) -> Symbol {
+        self.intern(Node::Leaf(leaf))
+    }
+
+    pub fn source(&mut self, source: Source) -> Symbol {
+        self.leaf(Leaf::Source(source))
+    }
+
+    pub fn pure(&mut self, name: Name, operands: Vec<Symbol>) -> Symbol {
+        self.intern(Node::Pure(name, operands.into()))
+    }
+
+    // ---------------------------------------------------------------- arithmetic
+
+    /// The terms of a sum, and its constant.
+    pub fn terms(&self, symbol: Symbol) -> (Vec<(Symbol, i64)>, i64) {
+        match self.node(symbol) {
+            Node::Int(value) => (Vec::new(), *value),
+            Node::Sum { terms, constant } => (terms.to_vec(), *constant),
+            _ => (vec![(symbol, 1)], 0),
+        }
+    }
+
+    pub fn sum(&mut self, mut terms: Vec<(Symbol, i64)>, constant: i64) -> Symbol {
+        terms.sort_by_key(|term| term.0);
+        let mut kept: Vec<(Symbol, i64)> = Vec::with_capacity(terms.len());
+        for (symbol, factor) in terms {
+            match kept.last_mut() {
+                Some(last) if last.0 == symbol => last.1 = last.1.wrapping_add(factor),
+                _ => kept.push((symbol, factor)),
+            }
+        }
+        kept.retain(|term| term.1 != 0);
+        if let Some(pattern) = self.rank {
+            let factor = |wanted: Symbol| kept.iter().find(|term| term.0 == wanted).map(|term| term.1);
+            if let (Some(by), Some(row)) = (factor(pattern.x), factor(pattern.row))
+                && by == row
+            {
+                let plane = factor(pattern.plane);
+                kept.retain(|term| {
+                    term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by))
+                });
+                kept.push((pattern.rank, by));
+                return self.sum(kept, constant);
+            }
+        }
+        match kept.as_slice() {
+            [] => self.int(constant),
+            [(only, 1)] if constant == 0 => *only,
+            _ => self.intern(Node::Sum { terms: kept.into(), constant }),
+        }
+    }
+
+    pub fn add(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let (mut terms, constant) = self.terms(a);
+        let (more, other) = self.terms(b);
+        terms.extend(more);
+        self.sum(terms, constant.wrapping_add(other))
+    }
+
+    pub fn scale(&mut self, symbol: Symbol, by: i64) -> Symbol {
+        let (mut terms, constant) = self.terms(symbol);
+        for term in &mut terms {
+            term.1 = term.1.wrapping_mul(by);
+        }
+        self.sum(terms, constant.wrapping_mul(by))
+    }
+
+    pub fn sub(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let negated = self.scale(b, -1);
+        self.add(a, negated)
+    }
+
+    pub fn mul(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        if let Some(by) = self.as_int(a) {
+            return self.scale(b, by);
+        }
+        if let Some(by) = self.as_int(b) {
+            return self.scale(a, by);
+        }
+        let (left, left_constant) = self.terms(a);
+        let (right, right_constant) = self.terms(b);
+        if left.len() * right.len() > MAX_TERMS {
+            return self.product(vec![a, b]);
+        }
+        let mut terms = Vec::new();
+        for (x, m) in &left {
+            for (y, n) in &right {
+                let product = self.product(vec![*x, *y]);
+                terms.push((product, m.wrapping_mul(*n)));
+            }
+            terms.push((*x, m.wrapping_mul(right_constant)));
+        }
+        for (y, n) in &right {
+            terms.push((*y, n.wrapping_mul(left_constant)));
+        }
+        self.sum(terms, left_constant.wrapping_mul(right_constant))
+    }
+
+    fn product(&mut self, factors: Vec<Symbol>) -> Symbol {
+        let mut flat = Vec::new();
+        for factor in factors {
+            match self.node(factor) {
+                Node::Product(inner) => flat.extend(inner.iter().copied()),
+                _ => flat.push(factor),
+            }
+        }
+        flat.sort();
+        self.intern(Node::Product(flat.into()))
+    }
+
+    /// The factors of a monomial.
+    pub fn factors(&self, symbol: Symbol) -> Vec<Symbol> {
+        match self.node(symbol) {
+            Node::Product(inner) => inner.to_vec(),
+            _ => vec![symbol],
+        }
+    }
+
+    /// `symbol / by` where every term divides, and the rest of the terms.
+    fn split(&mut self, symbol: Symbol, by: Symbol) -> (Symbol, Symbol) {
+        let (terms, constant) = self.terms(symbol);
+        let (mut quotient, mut rest) = (Vec::new(), Vec::new());
+        match self.as_int(by) {
+            Some(by) => {
+                for (term, factor) in terms {
+                    if factor % by == 0 { quotient.push((term, factor / by)) } else { rest.push((term, factor)) }
+                }
+                // The constant is divided rounding down, so that the rest is not negative.
+                let whole = constant.div_euclid(by);
+                let left = constant.rem_euclid(by);
+                (self.sum(quotient, whole), self.sum(rest, left))
+            }
+            None => {
+                let wanted = self.factors(by);
+                let mut whole_constant = 0;
+                for (term, factor) in terms {
+                    let mut left = self.factors(term);
+                    let all = wanted
+                        .iter()
+                        .all(|each| left.iter().position(|have| have == each).map(|at| left.remove(at)).is_some());
+                    if !all {
+                        rest.push((term, factor));
+                    } else if left.is_empty() {
+                        whole_constant += factor;
+                    } else {
+                        let term = if left.len() == 1 { left[0] } else { self.product(left) };
+                        quotient.push((term, factor));
+                    }
+                }
+                (self.sum(quotient, whole_constant), self.sum(rest, constant))
+            }
+        }
+    }
+
+    pub fn div(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (_, Some(0)) => return self.intern(Node::Binary(Operator::Div, a, b)),
+            (_, Some(1)) => return a,
+            (Some(x), Some(y)) => return self.int(x.wrapping_div(y)),
+            (Some(0), _) => return a,
+            _ if a == b => return Self::ONE,
+            _ => {}
+        }
+        if self.as_int(b).is_some_and(|by| by < 0) || matches!(self.node(b), Node::Sum { .. }) {
+            return self.intern(Node::Binary(Operator::Div, a, b));
+        }
+        let (whole, rest) = self.split(a, b);
+        let part = match (self.as_int(rest), self.as_int(b), self.node(rest).clone()) {
+            (Some(x), Some(y), _) => self.int(x.div_euclid(y)),
+            (Some(0), None, _) => Self::ZERO,
+            (None, Some(y), Node::Binary(Operator::Div, x, inner)) if self.as_int(inner).is_some_and(|z| z > 0) => {
+                let by = self.as_int(inner).unwrap_or(1).wrapping_mul(y);
+                let by = self.int(by);
+                self.div(x, by)
+            }
+            _ => self.intern(Node::Binary(Operator::Div, rest, b)),
+        };
+        self.add(whole, part)
+    }
+
+    pub fn rem(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        if let (Some(x), Some(y)) = (self.as_int(a), self.as_int(b)) {
+            return if y == 0 { Self::ZERO } else { self.int(x.wrapping_rem(y)) };
+        }
+        let quotient = self.div(a, b);
+        let whole = self.mul(quotient, b);
+        self.sub(a, whole)
+    }
+
+    pub fn shl(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(n @ 0..=63)) => self.int(x.wrapping_shl(n as u32)),
+            (_, Some(n @ 0..=62)) => self.scale(a, 1i64 << n),
+            _ => self.intern(Node::Binary(Operator::Shl, a, b)),
+        }
+    }
+
+    pub fn shr(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(n @ 0..=63)) => self.int(x >> n),
+            (_, Some(n @ 0..=62)) => {
+                let by = self.int(1i64 << n);
+                self.div(a, by)
+            }
+            _ => self.intern(Node::Binary(Operator::Shr, a, b)),
+        }
+    }
+
+    pub fn bit_and(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let (a, b) = if self.as_int(a).is_some() { (b, a) } else { (a, b) };
+        if a == b {
+            return a;
+        }
+        let Some(mask) = self.as_int(b) else {
+            return self.intern(Node::Binary(Operator::BitAnd, a.min(b), a.max(b)));
+        };
+        if let Some(value) = self.as_int(a) {
+            return self.int(value & mask);
+        }
+        if mask == 0 {
+            return Self::ZERO;
+        }
+        if mask == -1 {
+            return a;
+        }
+        if self.is_boolean(a) {
+            return if mask & 1 == 1 { a } else { Self::ZERO };
+        }
+        // x & 31 is x % 32; x & ~31 is 32 * (x / 32), also where the mask is written in 32 bits.
+        let low = mask.wrapping_add(1);
+        if mask > 0 && low & mask == 0 && mask < i64::from(u32::MAX) {
+            let by = self.int(low);
+            return self.rem(a, by);
+        }
+        let wide = if mask > i64::from(i32::MAX) && mask <= i64::from(u32::MAX) { mask - (1i64 << 32) } else { mask };
+        if wide < 0 && wide.wrapping_neg() & wide.wrapping_neg().wrapping_sub(1) == 0 {
+            let by = self.int(wide.wrapping_neg());
+            let quotient = self.div(a, by);
+            return self.mul(quotient, by);
+        }
+        self.intern(Node::Binary(Operator::BitAnd, a, b))
+    }
+
+    pub fn bit_or(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(y)) => self.int(x | y),
+            (Some(0), _) => b,
+            (_, Some(0)) => a,
+            _ if a == b => a,
+            _ if self.is_boolean(a) && self.is_boolean(b) => self.or(a, b),
+            _ => self.intern(Node::Binary(Operator::BitOr, a.min(b), a.max(b))),
+        }
+    }
+
+    pub fn bit_xor(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(y)) => self.int(x ^ y),
+            (Some(0), _) => b,
+            (_, Some(0)) => a,
+            _ if a == b => Self::ZERO,
+            (_, Some(1)) if self.is_boolean(a) => self.not(a),
+            _ => self.intern(Node::Binary(Operator::BitXor, a.min(b), a.max(b))),
+        }
+    }
+
+    pub fn bit_not(&mut self, a: Symbol) -> Symbol {
+        let negated = self.scale(a, -1);
+        self.add_constant(negated, -1)
+    }
+
+    pub fn add_constant(&mut self, a: Symbol, by: i64) -> Symbol {
+        let (terms, constant) = self.terms(a);
+        self.sum(terms, constant.wrapping_add(by))
+    }
+
+    // ---------------------------------------------------------------- truth
+
+    pub fn is_boolean(&self, symbol: Symbol) -> bool {
+        match self.node(symbol) {
+            Node::Int(value) => *value == 0 || *value == 1,
+            Node::Not(_) | Node::Convert(1, _) => true,
+            Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..) => true,
+            Node::Select(_, yes, no) => self.is_boolean(*yes) && self.is_boolean(*no),
+            _ => false,
+        }
+    }
+
+    /// The value as a truth value: `x != 0`.
+    pub fn truth(&mut self, symbol: Symbol) -> Symbol {
+        if self.is_boolean(symbol) {
+            return symbol;
+        }
+        let zero = self.zero(symbol);
+        self.not(zero)
+    }
+
+    pub fn not(&mut self, symbol: Symbol) -> Symbol {
+        match *self.node(symbol) {
+            Node::Int(value) => self.int(i64::from(value == 0)),
+            Node::Not(inner) => self.truth(inner),
+            Node::Binary(Operator::Negative, difference, _) => {
+                let flipped = self.scale(difference, -1);
+                let flipped = self.add_constant(flipped, -1);
+                self.negative(flipped)
+            }
+            Node::Binary(Operator::And, a, b) => {
+                let (a, b) = (self.not(a), self.not(b));
+                self.or(a, b)
+            }
+            Node::Binary(Operator::Or, a, b) => {
+                let (a, b) = (self.not(a), self.not(b));
+                self.and(a, b)
+            }
+            _ if self.is_boolean(symbol) => self.intern(Node::Not(symbol)),
+            _ => self.zero(symbol),
+        }
+    }
+
+    pub fn and(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let (a, b) = (self.truth(a), self.truth(b));
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(0), _) | (_, Some(0)) => Self::ZERO,
+            (Some(_), _) => b,
+            (_, Some(_)) => a,
+            _ if a == b => a,
+            _ => self.intern(Node::Binary(Operator::And, a, b)),
+        }
+    }
+
+    pub fn or(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let (a, b) = (self.truth(a), self.truth(b));
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(0), _) => b,
+            (_, Some(0)) => a,
+            (Some(_), _) | (_, Some(_)) => Self::ONE,
+            _ if a == b => a,
+            _ => self.intern(Node::Binary(Operator::Or, a, b)),
+        }
+    }
+
+    /// `difference < 0`
+    pub fn negative(&mut self, difference: Symbol) -> Symbol {
+        match self.as_int(difference) {
+            Some(value) => self.int(i64::from(value < 0)),
+            None => self.intern(Node::Binary(Operator::Negative, difference, Self::ZERO)),
+        }
+    }
+
+    pub fn less(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let difference = self.sub(a, b);
+        self.negative(difference)
+    }
+
+    /// `difference == 0`, whichever way round the difference was taken.
+    pub fn zero(&mut self, difference: Symbol) -> Symbol {
+        if let Some(value) = self.as_int(difference) {
+            return self.int(i64::from(value == 0));
+        }
+        let leading = self.terms(difference).0.first().map_or(1, |term| term.1);
+        let difference = if leading < 0 { self.scale(difference, -1) } else { difference };
+        self.intern(Node::Binary(Operator::Zero, difference, Self::ZERO))
+    }
+
+    pub fn equal(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        // A truth value compared with a number is that truth value, or its opposite.
+        for (x, y) in [(a, b), (b, a)] {
+            if let Some(value) = self.as_int(y)
+                && self.is_boolean(x)
+                && self.as_int(x).is_none()
+            {
+                return match value {
+                    0 => self.not(x),
+                    1 => x,
+                    _ => Self::ZERO,
+                };
+            }
+        }
+        let difference = self.sub(a, b);
+        self.zero(difference)
+    }
+
+    pub fn select(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
+        let on = self.truth(on);
+        match self.as_int(on) {
+            Some(0) => no,
+            Some(_) => yes,
+            None if yes == no => yes,
+            None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
+            None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
+            None => self.intern(Node::Select(on, yes, no)),
+        }
+    }
+
+    pub fn extreme(&mut self, operator: Operator, a: Symbol, b: Symbol) -> Symbol {
+        match (self.as_int(a), self.as_int(b)) {
+            (Some(x), Some(y)) => self.int(if operator == Operator::Min { x.min(y) } else { x.max(y) }),
+            _ if a == b => a,
+            _ => self.intern(Node::Binary(operator, a.min(b), a.max(b))),
+        }
+    }
+
+    pub fn convert(&mut self, bits: u8, value: Symbol) -> Symbol {
+        match (bits, self.as_int(value)) {
+            (1, _) => self.truth(value),
+            (0, Some(_)) => value,
+            (8..=32, Some(x)) => {
+                let shift = 64 - u32::from(bits);
+                self.int(if bits == 32 { x } else { x.wrapping_shl(shift) >> shift })
+            }
+            _ if self.is_boolean(value) => value,
+            (64.., _) => value,
+            _ => self.intern(Node::Convert(bits, value)),
+        }
+    }
+
+    // ---------------------------------------------------------------- addresses
+
+    pub fn address(&mut self, object: ObjectId) -> Symbol {
+        self.intern(Node::Address(object))
+    }
+
+    /// `base[index]`, or `base + index`. Steps over one array add up; a row of an array of arrays is a step of its own.
+    pub fn element(&mut self, base: Symbol, index: Symbol) -> Symbol {
+        let (room, depth) = self.room(base);
+        if depth >= room {
+            if self.as_int(index) == Some(0) {
+                return base;
+            }
+            if let Node::Element(inner, first) = *self.node(base) {
+                let index = self.add(first, index);
+                return self.element_of(inner, index);
+            }
+        }
+        self.intern(Node::Element(base, index))
+    }
+
+    fn element_of(&mut self, base: Symbol, index: Symbol) -> Symbol {
+        let (room, depth) = self.room(base);
+        if depth >= room && self.as_int(index) == Some(0) { base } else { self.intern(Node::Element(base, index)) }
+    }
+
+    pub fn member(&mut self, base: Symbol, name: Name) -> Symbol {
+        self.intern(Node::Member(base, name))
+    }
+
+    /// Array steps that the address's base can take, and those it has taken.
+    fn room(&self, mut symbol: Symbol) -> (usize, usize) {
+        let mut depth = 0;
+        loop {
+            match self.node(symbol) {
+                Node::Element(base, _) => {
+                    depth += 1;
+                    symbol = *base;
+                }
+                Node::Address(object) => {
+                    return (usize::from(self.dimensions.get(object.index()).copied().unwrap_or(0)), depth);
+                }
+                Node::Member(..) => return (usize::MAX, depth),
+                _ => return (0, depth),
+            }
+        }
+    }
+
+    /// The base an address starts from: an object's address, or a pointer's value.
+    pub fn base(&self, mut address: Symbol) -> Symbol {
+        loop {
+            match self.node(address) {
+                Node::Element(base, _) | Node::Member(base, _) => address = *base,
+                _ => return address,
+            }
+        }
+    }
+
+    /// Steps from the base to the address, outermost first.
+    pub fn steps(&self, mut address: Symbol) -> Vec<Step> {
+        let mut steps = Vec::new();
+        loop {
+            match self.node(address) {
+                Node::Element(base, index) => {
+                    steps.push(Step::Index(*index));
+                    address = *base;
+                }
+                Node::Member(base, name) => {
+                    steps.push(Step::Member(name.clone()));
+                    address = *base;
+                }
+                _ => {
+                    steps.reverse();
+                    return steps;
+                }
+            }
+        }
+    }
+
+    // ---------------------------------------------------------------- all of it
+
+    /// All leaves of an expression, each once.
+    pub fn leaves(&self, symbol: Symbol) -> Vec<Symbol> {
+        let mut found = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut work = vec![symbol];
+        while let Some(at) = work.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            match self.node(at) {
+                Node::Leaf(_) => found.push(at),
+                other => work.extend(children(other)),
+            }
+        }
+        found
+    }
+
+    pub fn children(&self, symbol: Symbol) -> Vec<Symbol> {
+        children(self.node(symbol))
+    }
+
+    /// The same expression with some symbols replaced.
+    pub fn replace(
+        &mut self,
+        symbol: Symbol,
+        with: &FxHashMap<Symbol, Symbol>,
+        done: &mut FxHashMap<Symbol, Symbol>,
+    ) -> Symbol {
+        if let Some(found) = with.get(&symbol).or_else(|| done.get(&symbol)) {
+            return *found;
+        }
+        let result = match self.node(symbol).clone() {
+            Node::Int(_) | Node::Leaf(_) | Node::Address(_) => symbol,
+            Node::Sum { terms, constant } => {
+                let mut total = self.int(constant);
+                for (term, factor) in terms.iter() {
+                    let term = self.replace(*term, with, done);
+                    let scaled = self.scale(term, *factor);
+                    total = self.add(total, scaled);
+                }
+                total
+            }
+            Node::Product(factors) => {
+                let mut total = Self::ONE;
+                for factor in factors.iter() {
+                    let factor = self.replace(*factor, with, done);
+                    total = self.mul(total, factor);
+                }
+                total
+            }
+            Node::Binary(operator, a, b) => {
+                let (a, b) = (self.replace(a, with, done), self.replace(b, with, done));
+                match operator {
+                    Operator::Div => self.div(a, b),
+                    Operator::Shl => self.shl(a, b),
+                    Operator::Shr => self.shr(a, b),
+                    Operator::BitAnd => self.bit_and(a, b),
+                    Operator::BitOr => self.bit_or(a, b),
+                    Operator::BitXor => self.bit_xor(a, b),
+                    Operator::And => self.and(a, b),
+                    Operator::Or => self.or(a, b),
+                    Operator::Negative => self.negative(a),
+                    Operator::Zero => self.zero(a),
+                    Operator::Min | Operator::Max => self.extreme(operator, a, b),
+                }
+            }
+            Node::Not(inner) => {
+                let inner = self.replace(inner, with, done);
+                self.not(inner)
+            }
+            Node::Select(on, yes, no) => {
+                let (on, yes, no) =
+                    (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
+                self.select(on, yes, no)
+            }
+            Node::Convert(bits, inner) => {
+                let inner = self.replace(inner, with, done);
+                self.convert(bits, inner)
+            }
+            Node::Pure(name, operands) => {
+                let operands = operands.iter().map(|operand| self.replace(*operand, with, done)).collect();
+                self.pure(name, operands)
+            }
+            Node::Element(base, index) => {
+                let (base, index) = (self.replace(base, with, done), self.replace(index, with, done));
+                self.element(base, index)
+            }
+            Node::Member(base, name) => {
+                let base = self.replace(base, with, done);
+                self.member(base, name)
+            }
+        };
+        done.insert(symbol, result);
+        result
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    Index(Symbol),
+    Member(Name),
+}
+
+fn children(node: &Node) -> Vec<Symbol> {
+    match node {
+        Node::Int(_) | Node::Address(_) => Vec::new(),
+        Node::Leaf(Leaf::Left(_, inner)) => vec![*inner],
+        Node::Leaf(Leaf::Opaque(inner)) => inner.to_vec(),
+        Node::Leaf(_) => Vec::new(),
+        Node::Sum { terms, .. } => terms.iter().map(|term| term.0).collect(),
+        Node::Product(factors) => factors.to_vec(),
+        Node::Binary(Operator::Negative | Operator::Zero, a, _) => vec![*a],
+        Node::Binary(_, a, b) => vec![*a, *b],
+        Node::Not(inner) | Node::Convert(_, inner) => vec![*inner],
+        Node::Select(on, yes, no) => vec![*on, *yes, *no],
+        Node::Pure(_, operands) => operands.to_vec(),
+        Node::Element(base, index) => vec![*base, *index],
+        Node::Member(base, _) => vec![*base],
+    }
+}
