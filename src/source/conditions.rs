@@ -20,11 +20,11 @@ pub struct Verdict {
     pub certain: bool,
 }
 
-/// The value of the expression in `tokens` of `file`, its macros as they are at a moment.
-pub fn evaluate(unit: &Unit, file: FileId, tokens: Range<u32>, at: Moment) -> Verdict {
-    let mut machine = Machine::new(unit, Base { file, runs: vec![tokens], at: Some(at) }, true);
+/// The value of the expression in `tokens` of `file`, its macros as they are at a moment (see `Unit::meaning_in_program`).
+pub fn evaluate(unit: &Unit, file: FileId, tokens: Range<u32>, at: Moment, asked_in: Option<u32>) -> Verdict {
+    let mut machine = Machine::new(unit, Base { file, runs: vec![tokens], at: Some((at, asked_in)) }, true);
     let pieces = machine.run(MAX_PIECES);
-    let mut parser = Parser { machine: &machine, pieces: &pieces, at: 0, depth: 0, unit, moment: at };
+    let mut parser = Parser { machine: &machine, pieces: &pieces, at: 0, depth: 0, unit, at_moment: at, asked_in };
     let value = parser.conditional();
     match value.filter(|_| parser.at == pieces.len()) {
         Some(value) => Verdict { holds: value.bits != 0, certain: value.certain },
@@ -33,11 +33,11 @@ pub fn evaluate(unit: &Unit, file: FileId, tokens: Range<u32>, at: Moment) -> Ve
 }
 
 /// Whether a word counts as defined.
-pub fn defined(unit: &Unit, word: &[u8], at: Moment) -> Verdict {
+pub fn defined(unit: &Unit, word: &[u8], at: Moment, asked_in: Option<u32>) -> Verdict {
     if index::is_opaque(word) || QUERIES.contains(&word) {
         return Verdict { holds: true, certain: true };
     }
-    match unit.files.macro_name(word).map_or(Meaning::Unknown, |name| unit.meaning(name, at)) {
+    match unit.files.macro_name(word).map_or(Meaning::Unknown, |name| unit.meaning_in_program(name, at, asked_in)) {
         Meaning::Defined(_) => Verdict { holds: true, certain: true },
         Meaning::Undefined => Verdict { holds: false, certain: true },
         Meaning::Unknown => Verdict { holds: false, certain: false },
@@ -63,7 +63,8 @@ pub(super) fn operator(machine: &mut Machine, word: &Piece) -> Option<Piece> {
             if parenthesised {
                 operand = machine.next_raw()?;
             }
-            let verdict = defined(machine.unit(), &machine.spelling(&operand), machine.moment());
+            let (moment, asked_in) = machine.place();
+            let verdict = defined(machine.unit(), &machine.spelling(&operand), moment, asked_in);
             if parenthesised {
                 machine.next_raw()?;
             }
@@ -155,7 +156,8 @@ struct Parser<'a, 'u, 'f> {
     at: usize,
     depth: u32,
     unit: &'a Unit<'f>,
-    moment: Moment,
+    at_moment: Moment,
+    asked_in: Option<u32>,
 }
 
 impl Parser<'_, '_, '_> {
@@ -221,7 +223,8 @@ impl Parser<'_, '_, '_> {
             (b"true", _) => Value::truth(true, true),
             (b"false", _) => Value::truth(false, true),
             (_, TokenKind::Identifier) => {
-                let meaning = piece.name().map_or(Meaning::Unknown, |name| self.unit.meaning(name, self.moment));
+                let meaning = |name| self.unit.meaning_in_program(name, self.at_moment, self.asked_in);
+                let meaning = piece.name().map_or(Meaning::Unknown, meaning);
                 // What looks like a call of an unknown macro has the value 0 as well.
                 self.skip_call();
                 Value::truth(false, meaning != Meaning::Unknown)

@@ -32,8 +32,8 @@ pub struct Base {
     pub file: FileId,
     /// Runs of tokens, in order.
     pub runs: Vec<Range<u32>>,
-    /// All macros are looked up at this moment; else each at the moment of the token that is read.
-    pub at: Option<Moment>,
+    /// All macros are looked up at this moment, and as seen at this token; else each at the token that is read.
+    pub at: Option<(Moment, Option<u32>)>,
 }
 
 pub struct Machine<'u, 'f> {
@@ -41,7 +41,7 @@ pub struct Machine<'u, 'f> {
     file: FileId,
     runs: Vec<Range<u32>>,
     run: usize,
-    fixed: Option<Moment>,
+    fixed: Option<(Moment, Option<u32>)>,
     /// The token of the base read last.
     token: u32,
     is_condition: bool,
@@ -86,7 +86,7 @@ impl<'u, 'f> Machine<'u, 'f> {
             disabled: FxHashSet::default(),
             depth: 0,
             steps: 0,
-            max_steps: length.saturating_mul(100).saturating_add(500_000),
+            max_steps: length.saturating_mul(100).saturating_add(500_000).min(length.saturating_mul(20).max(8_000_000)),
             uses: Vec::new(),
             scratch: Vec::new(),
             origins: Vec::new(),
@@ -153,8 +153,9 @@ impl<'u, 'f> Machine<'u, 'f> {
         self.unit
     }
 
-    pub fn moment(&self) -> Moment {
-        self.fixed.unwrap_or_else(|| self.unit.moment(self.file, self.token))
+    /// The moment at which names are looked up here, and the token of the unit's file, if one asks.
+    pub fn place(&self) -> (Moment, Option<u32>) {
+        self.fixed.unwrap_or_else(|| (self.unit.moment(self.file, self.token), Some(self.token)))
     }
 
     fn next(&mut self) -> Option<Piece> {
@@ -174,9 +175,8 @@ impl<'u, 'f> Machine<'u, 'f> {
                 piece.flags |= PAINTED;
                 return Some(piece);
             }
-            let Some(definition) =
-                self.unit.definition(name, self.moment(), (!self.is_condition).then_some(self.token))
-            else {
+            let (moment, asked_in) = self.place();
+            let Some(definition) = self.unit.definition(name, moment, asked_in) else {
                 return Some(piece);
             };
             let prepared = self.unit.prepared(definition);

@@ -7,7 +7,7 @@
 use super::marks::Marks;
 use super::pieces::{self, Prepared};
 use crate::source::conditions::{self, Verdict};
-use crate::source::index::{Branch, Change, Condition, Files, MacroName};
+use crate::source::index::{Branch, Change, Condition, Directive, DirectiveKind, Files, MacroName};
 use crate::text::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -117,24 +117,32 @@ impl<'f> Unit<'f> {
         meaning
     }
 
-    /// The definition to expand a name by: in view, else at the token `asked_in` of this file as a file that includes
-    /// it sees it, else well known.
+    /// What a name means at a moment or, where nothing in view has spoken of it, at the token `asked_in` of this file as a
+    /// file that includes it sees it.
+    pub fn meaning_in_program(&self, name: MacroName, at: Moment, asked_in: Option<u32>) -> Meaning {
+        let meaning = self.meaning(name, at);
+        if let (Meaning::Unknown, Some(token), false) = (meaning, asked_in, self.in_view_only)
+            && self
+                .files
+                .changes(name)
+                .iter()
+                .any(|change| change.file != self.file && change.file < self.files.predefined())
+            && let Some(outer) = self.outer()
+        {
+            return outer.meaning(name, outer.moment(self.file, token));
+        }
+        meaning
+    }
+
+    /// The definition to expand a name by, which may be a well-known one.
     pub fn definition(&self, name: MacroName, at: Moment, asked_in: Option<u32>) -> Option<Definition> {
-        match self.meaning(name, at) {
+        match self.meaning_in_program(name, at, asked_in) {
             Meaning::Defined(definition) => return Some(definition),
             Meaning::Undefined => return None,
             Meaning::Unknown if self.in_view_only => return None,
             Meaning::Unknown => {}
         }
-        let changes = self.files.changes(name);
-        let in_tree = |change: &&Change| change.file < self.files.predefined();
-        if let Some(token) = asked_in.filter(|_| changes.iter().any(|change| in_tree(&change)))
-            && let Some(outer) = self.outer()
-            && let Meaning::Defined(definition) = outer.meaning(name, outer.moment(self.file, token))
-        {
-            return Some(definition);
-        }
-        let known = changes.last().filter(|change| change.file == self.files.well_known())?;
+        let known = self.files.changes(name).last().filter(|change| change.file == self.files.well_known())?;
         Some(Definition { file: known.file, index: known.definition? })
     }
 
@@ -221,9 +229,10 @@ impl<'f> Unit<'f> {
         }
         let opened: &Branch = &self.files.get(file).branches[branch as usize];
         let at = self.moment(file, opened.start);
+        let asked_in = (file == self.file && !self.is_guard(branch)).then_some(opened.start);
         let defined = |name: u32| {
             let file = self.files.get(file);
-            conditions::defined(self, &file.tokens[name as usize].spelling(&file.bytes), at)
+            conditions::defined(self, &file.tokens[name as usize].spelling(&file.bytes), at, asked_in)
         };
         let verdict = match &opened.condition {
             Condition::Always => Verdict { holds: true, certain: true },
@@ -236,13 +245,35 @@ impl<'f> Unit<'f> {
             Condition::Expression(_) if self.depth.get() >= MAX_DEPTH => Verdict { holds: false, certain: false },
             Condition::Expression(tokens) => {
                 self.depth.set(self.depth.get() + 1);
-                let verdict = conditions::evaluate(self, file, tokens.clone(), at);
+                let verdict = conditions::evaluate(self, file, tokens.clone(), at, asked_in);
                 self.depth.set(self.depth.get() - 1);
                 verdict
             }
         };
         self.verdicts.borrow_mut().insert((file, branch), verdict);
         verdict
+    }
+
+    /// Whether a branch is the file's include guard: another file of the program may well have one of the same name.
+    fn is_guard(&self, branch: u32) -> bool {
+        let file = self.files.get(self.file);
+        let name = match &file.branches[branch as usize].condition {
+            Condition::NotDefined(name) => *name,
+            Condition::Expression(tokens) if file.text(tokens.start) == b"!" => {
+                let mut words = tokens.clone().skip(1).filter(|token| !matches!(file.text(*token), b"(" | b")"));
+                match (words.next(), words.next(), words.next()) {
+                    (Some(defined), Some(name), None) if file.text(defined) == b"defined" => name,
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        };
+        let defines = |directive: &Directive| match directive.kind {
+            DirectiveKind::Define(index) => file.text(file.macros[index as usize].name) == file.text(name),
+            _ => false,
+        };
+        let inside = file.directives.iter().find(|directive| directive.start > file.branches[branch as usize].start);
+        branch == 1 && inside.is_some_and(defines)
     }
 
     pub(super) fn prepared(&self, definition: Definition) -> Rc<Prepared> {
