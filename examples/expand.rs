@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::Duration;
 use synclint::source::conditions;
 use synclint::source::expand::{self, Unit};
 use synclint::source::index::{self, DirectiveKind, File, Files, Options};
@@ -139,23 +139,38 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
     fs::write(out.join("list.txt"), list.concat()).expect("a list");
 }
 
+/// Processor time of this thread, which other work on the machine does not lengthen.
+fn now() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))
+}
+
 fn measure(roots: &[&str]) {
     for root in roots {
-        let start = Instant::now();
         let indexed = read(&[root]);
-        let read = start.elapsed();
         let bytes: usize = indexed.iter().map(|file| file.bytes.len()).sum();
-        let start = Instant::now();
-        for file in indexed.iter().take(200) {
+        let rate = |start: Duration| bytes as f64 / (now() - start).as_secs_f64() / 1e6;
+        let start = now();
+        for file in &indexed {
             std::hint::black_box(synclint::source::lexer::lex(&file.bytes));
         }
-        let lexed: usize = indexed.iter().take(200).map(|file| file.bytes.len()).sum();
-        let lex_rate = lexed as f64 / start.elapsed().as_secs_f64() / 1e6;
-        let start = Instant::now();
+        let lex = rate(start);
+        let copies: Vec<_> = indexed.iter().map(|file| (file.path.clone(), file.bytes.to_vec())).collect();
+        let start = now();
+        for (path, bytes) in copies {
+            std::hint::black_box(File::new(path, bytes));
+        }
+        let index = rate(start);
+        let start = now();
         let files = Files::new(indexed, &Options::default());
-        let join = start.elapsed();
-        let start = Instant::now();
+        let join = now() - start;
         let ids: Vec<FileId> = files.ids().collect();
+        let start = now();
+        for id in &ids {
+            std::hint::black_box(files.include_closure(*id).len());
+        }
+        let closures = now() - start;
+        let start = now();
         let (mut alive, mut flips) = (0, 0);
         for id in &ids {
             let unit = Unit::new(&files, *id);
@@ -163,25 +178,26 @@ fn measure(roots: &[&str]) {
             alive += selection.tokens().count();
             flips += usize::from(select::flipped(&unit, &selection).is_some());
         }
-        let select_time = start.elapsed();
-        let start = Instant::now();
+        let select_time = now() - start;
+        let start = now();
         let (mut out, mut overflowed) = (0, 0);
-        let mut slowest = (std::time::Duration::ZERO, FileId(0));
+        let mut slowest = (Duration::ZERO, FileId(0));
         for id in &ids {
-            let start = Instant::now();
+            let start = now();
             let unit = Unit::new(&files, *id);
             let selection = select::select(&unit);
             let expansion = expand::expand(&unit, &selection, 0..files.get(*id).tokens.len() as u32);
             out += expansion.expanded.text.len();
             overflowed += usize::from(expansion.overflowed);
-            slowest = slowest.max((start.elapsed(), *id));
+            slowest = slowest.max((now() - start, *id));
         }
         println!(
-            "{root}: {} files, {:.1} MB; read+index {read:?}; lex {lex_rate:.0} MB/s; join {join:?}; select {select_time:?}, {alive} tokens alive, \
-             {flips} flips; expand all {:?}, {:.1} MB out, {overflowed} overflowed; slowest {:?} {}",
+            "{root}: {} files, {:.1} MB; lex {lex:.0} MB/s; lex and index {index:.0} MB/s; join {join:.1?}; closures {closures:.1?}; \
+             select {select_time:.1?}, {alive} tokens alive, {flips} flips; \
+             expand everything {:.1?}, {:.1} MB out, {overflowed} overflowed; slowest {:.1?} {}",
             ids.len(),
             bytes as f64 / 1e6,
-            start.elapsed(),
+            now() - start,
             out as f64 / 1e6,
             slowest.0,
             files.get(slowest.1).path
@@ -194,7 +210,7 @@ fn parse(roots: &[&str]) {
     parser.set_language(&tree_sitter_cpp::LANGUAGE.into()).expect("the grammar");
     for root in roots {
         let files = Files::new(read(&[root]), &Options::default());
-        let (mut functions, mut clean, mut time, mut expand_time, mut bytes) = (0, 0, 0.0, 0.0, 0);
+        let (mut functions, mut clean, mut overflowed, mut time, mut expand_time, mut bytes) = (0, 0, 0, 0.0, 0.0, 0);
         for id in files.ids().filter(|id| !files.get(*id).marked.is_empty()) {
             let file = files.get(id);
             let unit = Unit::new(&files, id);
@@ -203,14 +219,15 @@ fn parse(roots: &[&str]) {
                 if !file.marked.iter().any(|token| (body.0..body.2).contains(token)) {
                     continue;
                 }
-                let start = Instant::now();
+                let start = now();
                 let expansion = expand::expand(&unit, &selection, body.1..body.2);
-                expand_time += start.elapsed().as_secs_f64();
+                expand_time += (now() - start).as_secs_f64();
+                overflowed += usize::from(expansion.overflowed);
                 let text = format!("void f() {}", expansion.expanded.text);
                 bytes += text.len();
-                let start = Instant::now();
+                let start = now();
                 let tree = parser.parse(&text, None).expect("a tree");
-                time += start.elapsed().as_secs_f64();
+                time += (now() - start).as_secs_f64();
                 functions += 1;
                 clean += usize::from(!tree.root_node().has_error());
                 if tree.root_node().has_error() {
@@ -219,7 +236,7 @@ fn parse(roots: &[&str]) {
             }
         }
         println!(
-            "{root}: {clean} of {functions} bodies clean; {:.2} MB; expand {expand_time:.3} s, parse {time:.3} s",
+            "{root}: {clean} of {functions} bodies clean, {overflowed} overflowed; {:.2} MB; expand {expand_time:.3} s, parse {time:.3} s",
             bytes as f64 / 1e6
         );
     }
@@ -261,9 +278,9 @@ fn first_error(tree: &tree_sitter::Tree, text: &str) -> String {
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            let from = text.floor_char_boundary(node.start_byte().saturating_sub(60));
-            let to = text.floor_char_boundary((node.end_byte() + 20).min(node.start_byte() + 100).min(text.len()));
-            return format!("{} @ {:?}", node.kind(), &text[from..to]);
+            let from = node.start_byte().saturating_sub(60);
+            let to = (node.end_byte() + 20).min(node.start_byte() + 100).min(text.len());
+            return format!("{} @ {:?}", node.kind(), String::from_utf8_lossy(&text.as_bytes()[from..to]));
         }
         if node.has_error() && cursor.goto_first_child() {
             continue;

@@ -143,7 +143,8 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     let mut work = Vec::new();
     for (index, block) in graph.blocks.iter().enumerate() {
         let from = BlockId(index as u32);
-        let targets: Vec<BlockId> = block.end.successors().into_iter().filter(|to| !dead.contains(&(from, *to))).collect();
+        let targets: Vec<BlockId> =
+            block.end.successors().into_iter().filter(|to| !dead.contains(&(from, *to))).collect();
         open[index] = targets.len();
         for to in targets {
             predecessors[to.index()].push(index);

@@ -1,10 +1,12 @@
 //! Files into the text of each item that matters: tokens, macros and `#if`, items, what calls what.
 
+pub mod closure;
 pub mod compile_commands;
 pub mod conditions;
 pub mod expand;
 pub mod index;
 pub mod items;
+pub mod launch;
 pub mod lexer;
 pub mod select;
 pub mod tree;

@@ -1,10 +1,10 @@
 //! Which values agree over which group of threads.
 
-pub mod extent;
-pub mod shape;
-pub mod symbols;
-pub mod facts;
-pub mod state;
 pub mod evaluate;
+pub mod extent;
+pub mod facts;
 pub mod memory;
+pub mod shape;
 pub mod solve;
+pub mod state;
+pub mod symbols;

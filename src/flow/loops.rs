@@ -25,7 +25,13 @@ pub fn find(flow: &Flow) -> (Vec<Loop>, Vec<Option<usize>>) {
         for to in &flow.successors[from.index()] {
             if flow.is_back_edge(*from, *to) {
                 let index = *of_header[to.index()].get_or_insert_with(|| {
-                    loops.push(Loop { header: *to, latches: Vec::new(), blocks: Vec::new(), exits: Vec::new(), parent: None });
+                    loops.push(Loop {
+                        header: *to,
+                        latches: Vec::new(),
+                        blocks: Vec::new(),
+                        exits: Vec::new(),
+                        parent: None,
+                    });
                     loops.len() - 1
                 });
                 loops[index].latches.push(*from);

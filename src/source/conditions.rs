@@ -2,7 +2,8 @@
 //!
 //! What is no macro is 0, as the standard says. An expression that cannot be read is false and uncertain.
 
-use super::expand::replace::{Base, Machine, Piece, UNCERTAIN};
+use super::expand::pieces::{Piece, UNCERTAIN};
+use super::expand::replace::{Base, Machine};
 use super::expand::unit::{Meaning, Moment, Unit};
 use super::index::{self, Files};
 use super::lexer::TokenKind;
@@ -70,7 +71,7 @@ pub(super) fn operator(machine: &mut Machine, word: &Piece) -> Option<Piece> {
         }
         b"__has_include" | b"__has_include_next" => {
             let operand = parenthesised(machine)?;
-            let known = has_include(&machine.unit().files, &operand);
+            let known = has_include(machine.unit().files, &operand);
             Some(number(machine, word, Verdict { holds: known, certain: true }))
         }
         b"__has_cpp_attribute"

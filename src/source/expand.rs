@@ -25,8 +25,11 @@
 
 mod emit;
 mod marks;
+pub mod pieces;
 pub mod replace;
 mod rewrite;
+#[cfg(test)]
+mod tests;
 pub mod unit;
 
 use super::select::Selection;

@@ -20,9 +20,22 @@ pub struct Files {
     names: FxHashMap<Box<[u8]>, MacroName>,
     /// By `MacroName`, in the order of files and, within one, of directives.
     changes: Vec<Vec<Change>>,
+    /// What each file includes, one file after the other, and where that of each file begins.
+    edges: Vec<Edge>,
+    first_edge: Vec<u32>,
     closures: Vec<OnceLock<Box<[FileId]>>>,
     includers: Vec<Vec<FileId>>,
     by_file_name: FxHashMap<String, Vec<FileId>>,
+}
+
+/// An include that resolves to a file.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Edge {
+    pub to: FileId,
+    /// The directive's `#`.
+    pub start: u32,
+    /// An index into the file's includes.
+    pub include: u32,
 }
 
 /// A name that some file of the run defines as a macro.
@@ -242,6 +255,16 @@ impl Files {
                 changes[slot as usize].push(change);
             }
         }
+        let mut edges = Vec::new();
+        let mut first_edge = Vec::with_capacity(files.len() + 1);
+        for file in &files {
+            first_edge.push(edges.len() as u32);
+            let resolved = file.includes.iter().zip(0..);
+            edges.extend(resolved.filter_map(|(include, index)| {
+                Some(Edge { to: include.resolved?, start: include.start, include: index })
+            }));
+        }
+        first_edge.push(edges.len() as u32);
         let mut includers = vec![Vec::new(); files.len()];
         for (file, id) in files.iter().zip(0..) {
             for include in file.includes.iter().filter_map(|include| include.resolved) {
@@ -251,7 +274,7 @@ impl Files {
             }
         }
         let closures = files.iter().map(|_| OnceLock::new()).collect();
-        Files { files, given, names, changes, closures, includers, by_file_name }
+        Files { files, given, names, changes, edges, first_edge, closures, includers, by_file_name }
     }
 
     pub fn get(&self, id: FileId) -> &File {
@@ -278,9 +301,9 @@ impl Files {
             let mut next = 0;
             while let Some(file) = found.get(next) {
                 next += 1;
-                for include in self.get(*file).includes.iter().filter_map(|include| include.resolved) {
-                    if !std::mem::replace(&mut seen[include.0 as usize], true) {
-                        found.push(include);
+                for edge in self.edges(*file) {
+                    if !std::mem::replace(&mut seen[edge.to.0 as usize], true) {
+                        found.push(edge.to);
                     }
                 }
             }
@@ -312,6 +335,11 @@ impl Files {
 
     pub fn changes(&self, name: MacroName) -> &[Change] {
         &self.changes[name.0 as usize]
+    }
+
+    /// The includes of a file that resolve to one.
+    pub(crate) fn edges(&self, id: FileId) -> &[Edge] {
+        &self.edges[self.first_edge[id.0 as usize] as usize..self.first_edge[id.0 as usize + 1] as usize]
     }
 
     pub(crate) fn predefined(&self) -> FileId {

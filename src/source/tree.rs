@@ -6,6 +6,7 @@
 use super::expand::Unit;
 use super::index::Files;
 use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Made, Tokens};
+use super::lexer::Token;
 use super::select::{Selection, flipped, select};
 use crate::graph::ItemId;
 use crate::program::Name;
@@ -21,6 +22,8 @@ pub struct Tree {
     parts: Vec<FileParts>,
     by_name: FxHashMap<Name, Vec<ItemId>>,
     members: FxHashMap<ItemId, Vec<ItemId>>,
+    /// For a function or variable, the other files in view of its own that declare it.
+    declared_in: FxHashMap<ItemId, Vec<FileId>>,
     /// For each file, those that include it, directly or not.
     includers: Vec<OnceLock<Box<[FileId]>>>,
 }
@@ -96,8 +99,17 @@ impl Tree {
             by_name.entry(item.name.clone()).or_default().push(ItemId(id));
         }
         let includers = ids.iter().map(|_| OnceLock::new()).collect();
-        let mut tree = Tree { files, items, parts, by_name, members: FxHashMap::default(), includers };
+        let mut tree = Tree {
+            files,
+            items,
+            parts,
+            by_name,
+            members: FxHashMap::default(),
+            declared_in: FxHashMap::default(),
+            includers,
+        };
         tree.link_methods();
+        tree.link_declarations();
         tree
     }
 
@@ -122,19 +134,13 @@ impl Tree {
     /// Whether code in `from` may mean `item`: its file is included, or a header that both include declares it.
     pub fn sees(&self, from: FileId, item: ItemId) -> bool {
         let target = self.item(item);
-        if self.files.sees(from, target.file) {
-            return true;
-        }
-        // Only a function or an external variable has a definition apart from its declaration.
-        let may_be_declared = matches!(target.kind, ItemKind::Function(_) | ItemKind::Value);
-        may_be_declared
-            && self.named(&target.name).iter().any(|other| {
-                let declaration = self.item(*other);
-                declaration.file != target.file
-                    && declares(declaration, target)
-                    && self.files.sees(from, declaration.file)
-                    && (self.files.sees(target.file, declaration.file) || declaration.file == from)
-            })
+        self.files.sees(from, target.file)
+            || self.declared_in.get(&item).is_some_and(|files| files.iter().any(|file| self.files.sees(from, *file)))
+    }
+
+    /// The other files, in view of its own, that declare a function or variable.
+    pub fn declared_in(&self, item: ItemId) -> &[FileId] {
+        self.declared_in.get(&item).map_or(&[], Vec::as_slice)
     }
 
     /// The items of a name that code in `from` may mean. Where it sees none itself, what those files see that include it:
@@ -146,7 +152,8 @@ impl Tree {
             return seen;
         }
         let includers = self.includers(from);
-        let seen_with = |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
+        let seen_with =
+            |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
         named.iter().copied().filter(seen_with).collect()
     }
 
@@ -176,8 +183,81 @@ impl Tree {
         self.with_source(id, |source| match &item.kind {
             ItemKind::Function(parts) => items::function_text(source, &self.found(item), parts),
             ItemKind::Class(_) => items::class_text(source, &self.found(item), &self.hidden_in(id)),
+            ItemKind::Alias if self.class_named_twice(id).is_some() => {
+                let class = self.class_named_twice(id).map_or("", |class| &self.item(class).name);
+                items::alias_text(source, &self.found(item), class)
+            }
             _ => items::plain_text(source, item.tokens.clone()),
         })
+    }
+
+    /// All names of items, in no order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(|name| &**name)
+    }
+
+    /// The items of one file, in order.
+    pub fn items_of(&self, file: FileId) -> impl Iterator<Item = ItemId> + use<> {
+        let start = self.items.partition_point(|item| item.file < file) as u32;
+        let end = self.items.partition_point(|item| item.file <= file) as u32;
+        (start..end).map(ItemId)
+    }
+
+    /// Some tokens of an item, expanded.
+    pub(super) fn expanded(&self, id: ItemId, tokens: Tokens) -> String {
+        self.with_source(id, |source| items::plain_text(source, tokens)).expanded.text
+    }
+
+    /// A function's parameters as they stand in the source, without parentheses.
+    pub(super) fn spelled_params(&self, id: ItemId) -> String {
+        let item = self.item(id);
+        let Some(parts) = item.function() else { return String::new() };
+        if item.made.is_some() {
+            return self.expanded(id, parts.params.clone());
+        }
+        let file = self.files.get(item.file);
+        let first = file.tokens.get(parts.params.start as usize);
+        let last = parts.params.end.checked_sub(1).and_then(|last| file.tokens.get(last as usize));
+        match (first, last) {
+            (Some(first), Some(last)) if first.start <= last.start => {
+                String::from_utf8_lossy(&file.bytes[first.start as usize..last.end as usize]).into_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The tokens of an item as they stand in its file, or in the expansion that made it: runs of a token list.
+    /// Of a class what stands outside its methods' bodies; its own name is left out.
+    pub(super) fn visit_tokens(&self, id: ItemId, mut visit: impl FnMut(&[u8], &[Token], Tokens)) {
+        let item = self.item(id);
+        let parts = &self.parts[item.file.0 as usize];
+        let mut visible = vec![item.tokens.start..item.name_token, item.name_token + 1..item.tokens.end];
+        if matches!(item.kind, ItemKind::Class(_)) {
+            let mut from = item.name_token + 1;
+            visible.truncate(1);
+            for hidden in self.hidden_in(id) {
+                if hidden.start >= from {
+                    visible.push(from..hidden.start);
+                    from = hidden.end;
+                }
+            }
+            visible.push(from..item.tokens.end);
+        }
+        match item.made {
+            Some(made) => {
+                let made = &parts.made[made as usize];
+                for range in visible {
+                    visit(made.expansion.expanded.text.as_bytes(), &made.tokens, range);
+                }
+            }
+            None => {
+                let file = self.files.get(item.file);
+                let selection = parts.dead.as_ref().filter(|_| item.in_dead_branch).unwrap_or(&parts.selection);
+                for range in visible.into_iter().flat_map(|range| selection.within(range)) {
+                    visit(&file.bytes, &file.tokens, range);
+                }
+            }
+        }
     }
 
     /// Whether a token of a file is compiled, in the usual configuration or in the one that takes dead branches.
@@ -202,6 +282,16 @@ impl Tree {
                 }
             }
         }
+    }
+
+    /// For `Name` in `typedef struct Tag { .. } Name;` the class.
+    fn class_named_twice(&self, alias: ItemId) -> Option<ItemId> {
+        let item = self.item(alias);
+        let class = ItemId(alias.0.checked_sub(1)?);
+        let before = self.item(class);
+        let same = matches!(before.kind, ItemKind::Class(_))
+            && (before.file, before.made, before.tokens.start) == (item.file, item.made, item.tokens.start);
+        same.then_some(class)
     }
 
     /// The initialisers and bodies of the methods written inside a class, in order.
@@ -239,10 +329,15 @@ impl Tree {
 
     /// Gives methods and static members defined outside their class that class, and lists every class's members.
     fn link_methods(&mut self) {
-        let outside: Vec<ItemId> = self.ids().filter(|id| {
-            let item = self.item(*id);
-            item.class.is_none() && !item.qualifier.is_empty() && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
-        }).collect();
+        let outside: Vec<ItemId> = self
+            .ids()
+            .filter(|id| {
+                let item = self.item(*id);
+                item.class.is_none()
+                    && !item.qualifier.is_empty()
+                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
+            })
+            .collect();
         let classes: Vec<(ItemId, ItemId)> =
             outside.par_iter().filter_map(|id| Some((*id, self.class_of_qualifier(*id)?))).collect();
         for (id, class) in classes {
@@ -251,6 +346,62 @@ impl Tree {
         for id in self.ids() {
             if let Some(class) = self.item(id).class {
                 self.members.entry(class).or_default().push(id);
+            }
+        }
+    }
+
+    /// Finds the declarations of what is defined elsewhere; a definition is for the device where its declaration is.
+    fn link_declarations(&mut self) {
+        type Key<'a> = (&'a str, Vec<&'a str>, Option<(u32, bool)>);
+        fn key(item: &Item) -> Key<'_> {
+            let path = item.scope.iter().chain(&item.qualifier).map(|name| &**name).collect();
+            (&item.name, path, item.function().map(|parts| (parts.count.max, parts.count.variadic)))
+        }
+        let is_declaration = |item: &Item| match &item.kind {
+            ItemKind::Function(parts) => parts.body.is_none(),
+            ItemKind::Value => item.attributes.is_extern,
+            _ => false,
+        };
+        let is_definition = |item: &Item| match &item.kind {
+            ItemKind::Function(parts) => parts.body.is_some(),
+            ItemKind::Value => !item.attributes.is_extern,
+            _ => false,
+        };
+        let mut declared: FxHashMap<Key, Vec<ItemId>> = FxHashMap::default();
+        for id in self.ids().filter(|id| is_declaration(self.item(*id))) {
+            declared.entry(key(self.item(id))).or_default().push(id);
+        }
+        let definitions: Vec<ItemId> = self.ids().filter(|id| is_definition(self.item(*id))).collect();
+        let found: Vec<(ItemId, Vec<FileId>, Attributes)> = definitions
+            .par_iter()
+            .filter_map(|id| {
+                let item = self.item(*id);
+                let declarations = declared.get(&key(item))?;
+                let in_view =
+                    declarations.iter().map(|id| self.item(*id)).filter(|other| self.files.sees(item.file, other.file));
+                let mut marks = Attributes::default();
+                let mut files = Vec::new();
+                for other in in_view {
+                    marks.device |= other.attributes.device;
+                    marks.kernel |= other.attributes.kernel;
+                    marks.host |= other.attributes.host;
+                    if other.file != item.file {
+                        files.push(other.file);
+                    }
+                }
+                files.dedup();
+                Some((*id, files, marks))
+            })
+            .collect();
+        for (id, files, marks) in found {
+            let attributes = &mut self.items[id.index()].attributes;
+            if !attributes.device && !attributes.kernel && !attributes.host {
+                attributes.device = marks.device;
+                attributes.kernel = marks.kernel;
+                attributes.host = marks.host;
+            }
+            if !files.is_empty() {
+                self.declared_in.insert(id, files);
             }
         }
     }
@@ -267,25 +418,14 @@ impl Tree {
         };
         let fitting: Vec<ItemId> = self.named(last).iter().copied().filter(fits).collect();
         // The primary template, unless only a specialisation declares such a member.
-        let is_primary = |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
-        let declares_it = |class: &&ItemId| {
-            self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class))
-        };
+        let is_primary =
+            |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
+        let declares_it =
+            |class: &&ItemId| self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class));
         let mut declaring = fitting.iter().filter(declares_it);
         let first = declaring.clone().find(is_primary).or_else(|| declaring.next());
         first.or_else(|| fitting.iter().find(is_primary)).or(fitting.first()).copied()
     }
-}
-
-/// Whether one item is a declaration of what the other defines, as far as names tell.
-fn declares(declaration: &Item, definition: &Item) -> bool {
-    let is_declaration = match (&declaration.kind, &definition.kind) {
-        (ItemKind::Function(parts), ItemKind::Function(_)) => parts.body.is_none(),
-        (ItemKind::Value, ItemKind::Value) => declaration.attributes.is_extern,
-        _ => false,
-    };
-    let full = |item: &Item| item.scope.iter().chain(&item.qualifier).cloned().collect::<Vec<_>>();
-    is_declaration && (full(declaration) == full(definition) || declaration.class.is_some() && definition.class == declaration.class)
 }
 
 fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
@@ -303,7 +443,8 @@ fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
 
 /// Adds the items that only the second selection shows.
 fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Selection, second: FileItems) {
-    let known: FxHashMap<(u32, Option<u32>), u32> = all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
+    let known: FxHashMap<(u32, Option<u32>), u32> =
+        all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
     let sites: Vec<Tokens> = second.made.iter().map(|made| made.site.clone()).collect();
     let made_base = made.len() as u32;
     made.extend(second.made);
@@ -327,7 +468,14 @@ fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Sele
     }
 }
 
-fn item(parts: &FileParts, file: &super::index::File, id: FileId, base: u32, found: Found, in_dead_branch: bool) -> Item {
+fn item(
+    parts: &FileParts,
+    file: &super::index::File,
+    id: FileId,
+    base: u32,
+    found: Found,
+    in_dead_branch: bool,
+) -> Item {
     let place = |tokens: Tokens| match found.made {
         Some(made) => {
             let made = &parts.made[made as usize];
@@ -374,7 +522,13 @@ pub fn describe(tree: &Tree, file: FileId, with_text: bool) -> String {
         let kind = match &item.kind {
             ItemKind::Function(parts) => format!(
                 "{}{:?} function ({}..{}{}){}",
-                if item.attributes.kernel { "kernel " } else if item.attributes.device { "device " } else { "" },
+                if item.attributes.kernel {
+                    "kernel "
+                } else if item.attributes.device {
+                    "device "
+                } else {
+                    ""
+                },
                 parts.role,
                 parts.count.min,
                 parts.count.max,

@@ -134,7 +134,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
             break;
         }
         let forms_changed = evaluator.close_loops();
-        let written = evaluator.values.writes.iter().flat_map(|access| roots(&evaluator.values, access.address)).collect();
+        let written =
+            evaluator.values.writes.iter().flat_map(|access| roots(&evaluator.values, access.address)).collect();
         evaluator.written = Some(written);
         let after = (&evaluator.values.of, &evaluator.values.phis, &evaluator.written);
         if !forms_changed && (&before.0, &before.1, &before.2) == after {
@@ -208,7 +209,9 @@ pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
                 None => found.push(base),
             },
             Node::Leaf(Leaf::Mixed(..) | Leaf::Load(_)) if values.inputs.contains_key(&base) => {
-                work.extend(values.inputs[&base].iter().copied().filter(|input| values.symbols.as_int(*input).is_none()));
+                work.extend(
+                    values.inputs[&base].iter().copied().filter(|input| values.symbols.as_int(*input).is_none()),
+                );
             }
             _ => found.push(base),
         }
@@ -349,7 +352,14 @@ impl Evaluator<'_> {
         result
     }
 
-    fn merge(&mut self, block: BlockId, key: KeyId, states: &[(BlockId, State)], slots: &[Option<Slot>], arms: Option<&Arms>) -> Option<Slot> {
+    fn merge(
+        &mut self,
+        block: BlockId,
+        key: KeyId,
+        states: &[(BlockId, State)],
+        slots: &[Option<Slot>],
+        arms: Option<&Arms>,
+    ) -> Option<Slot> {
         let mut incoming: Vec<(BlockId, Slot)> = Vec::with_capacity(states.len());
         for ((from, state), slot) in states.iter().zip(slots) {
             let slot = match slot {
@@ -406,7 +416,12 @@ impl Evaluator<'_> {
 
     fn gate(&mut self, arms: &Arms, incoming: &[(BlockId, Slot)]) -> Option<Symbol> {
         let of = |wanted: bool| {
-            let mut values = arms.is_yes.iter().zip(incoming).filter(|(is_yes, _)| **is_yes == wanted).map(|(_, (_, slot))| slot.value);
+            let mut values = arms
+                .is_yes
+                .iter()
+                .zip(incoming)
+                .filter(|(is_yes, _)| **is_yes == wanted)
+                .map(|(_, (_, slot))| slot.value);
             let first = values.next()?;
             values.all(|value| value == first).then_some(first)
         };
@@ -450,7 +465,10 @@ impl Evaluator<'_> {
                     }
                     _ => symbol,
                 };
-                state.set(key, Some(Slot { value, origin: if value == first.value { first.origin } else { Origin::Phi(symbol) } }));
+                state.set(
+                    key,
+                    Some(Slot { value, origin: if value == first.value { first.origin } else { Origin::Phi(symbol) } }),
+                );
                 self.heads.push(Head { block, key, first: Some(first), value });
             }
         }
@@ -472,7 +490,11 @@ impl Evaluator<'_> {
 
     /// Adds, also to a pointer.
     fn plus(&mut self, value: Symbol, by: Symbol) -> Symbol {
-        if is_address(&self.values.symbols, value) { self.values.symbols.element(value, by) } else { self.values.symbols.add(value, by) }
+        if is_address(&self.values.symbols, value) {
+            self.values.symbols.element(value, by)
+        } else {
+            self.values.symbols.add(value, by)
+        }
     }
 
     /// With the values at the latches known: what form each loop variable has. True: something changed.
@@ -498,7 +520,9 @@ impl Evaluator<'_> {
             let form = match (back, first) {
                 (_, None) => Form::Free,
                 (None, _) => Form::Same,
-                (Some(back), Some(first)) if uniform_back => self.form(index, symbol, first.value, value, back, self.forms.get(&(block, key)).cloned()),
+                (Some(back), Some(first)) if uniform_back => {
+                    self.form(index, symbol, first.value, value, back, self.forms.get(&(block, key)).cloned())
+                }
                 _ => Form::Free,
             };
             self.values.phis.insert(symbol, Phi { block, key, incoming });
@@ -516,10 +540,20 @@ impl Evaluator<'_> {
         changed
     }
 
-    fn form(&mut self, index: usize, phi: Symbol, first: Symbol, value: Symbol, back: Symbol, old: Option<Form>) -> Form {
+    fn form(
+        &mut self,
+        index: usize,
+        phi: Symbol,
+        first: Symbol,
+        value: Symbol,
+        back: Symbol,
+        old: Option<Form>,
+    ) -> Form {
         if back == value || back == first {
             return match old {
-                Some(Form::Toggle(_) | Form::Linear(_) | Form::Round(_)) if back == first && value != first => self.guess(index, value, first, back),
+                Some(Form::Toggle(_) | Form::Linear(_) | Form::Round(_)) if back == first && value != first => {
+                    self.guess(index, value, first, back)
+                }
                 _ => Form::Same,
             };
         }
@@ -809,7 +843,15 @@ impl Evaluator<'_> {
         matches!(self.values.symbols.node(base), Node::Address(object) if self.graph.objects[object.index()].kind == ObjectKind::Local)
     }
 
-    fn load(&mut self, id: InstId, block: BlockId, state: &State, address: Symbol, is_volatile: bool, read_only: bool) -> Symbol {
+    fn load(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        state: &State,
+        address: Symbol,
+        is_volatile: bool,
+        read_only: bool,
+    ) -> Symbol {
         let (targets, _) = self.targets(address);
         if targets.is_empty() && !self.is_local(address) {
             return self.load_shared(id, block, address, is_volatile, read_only);
@@ -846,8 +888,11 @@ impl Evaluator<'_> {
     /// What decides where an address leads: indices that are no numbers, and a base that is a choice.
     fn computed(&self, address: Symbol) -> Vec<Symbol> {
         let symbols = &self.values.symbols;
-        let mut parts: Vec<Symbol> =
-            symbols.steps(address).into_iter().filter_map(|step| if let Step::Index(index) = step { Some(index) } else { None }).collect();
+        let mut parts: Vec<Symbol> = symbols
+            .steps(address)
+            .into_iter()
+            .filter_map(|step| if let Step::Index(index) = step { Some(index) } else { None })
+            .collect();
         let base = symbols.base(address);
         if !matches!(symbols.node(base), Node::Address(_)) {
             parts.push(base);
@@ -855,7 +900,14 @@ impl Evaluator<'_> {
         parts
     }
 
-    fn load_shared(&mut self, id: InstId, block: BlockId, address: Symbol, is_volatile: bool, read_only: bool) -> Symbol {
+    fn load_shared(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        address: Symbol,
+        is_volatile: bool,
+        read_only: bool,
+    ) -> Symbol {
         let roots = roots(&self.values, address);
         let fixed = !is_volatile
             && (read_only
@@ -923,7 +975,8 @@ impl Evaluator<'_> {
     /// Every path that may have been hit now holds its old value or something made of `inputs`.
     fn blur(&mut self, id: InstId, state: &mut State, object: ObjectId, path: Vec<KeyStep>, inputs: Vec<Symbol>) {
         let target = self.values.keys.intern(object, path.clone());
-        let mut keys: Vec<KeyId> = state::below(state, &self.values.keys, object, &path).into_iter().map(|(key, _)| key).collect();
+        let mut keys: Vec<KeyId> =
+            state::below(state, &self.values.keys, object, &path).into_iter().map(|(key, _)| key).collect();
         if !keys.contains(&target) {
             keys.push(target);
         }
@@ -943,7 +996,8 @@ impl Evaluator<'_> {
         }
         let (sources, _) = self.targets(from);
         let (targets, sure) = self.targets(to);
-        let ([(source, source_path)], [(target, target_path)], true) = (sources.as_slice(), targets.as_slice(), sure) else {
+        let ([(source, source_path)], [(target, target_path)], true) = (sources.as_slice(), targets.as_slice(), sure)
+        else {
             let value = self.load(id, block, state, from, false, false);
             self.store(id, block, state, to, Some(value));
             return;

@@ -33,7 +33,8 @@ impl Bounds {
     }
 
     fn scale(self, by: i64) -> Bounds {
-        let times = |value: i64| if value.abs() >= FAR { FAR * value.signum() * by.signum() } else { value.saturating_mul(by) };
+        let times =
+            |value: i64| if value.abs() >= FAR { FAR * value.signum() * by.signum() } else { value.saturating_mul(by) };
         let (a, b) = (times(self.low), times(self.high));
         Bounds::new(a.min(b), a.max(b))
     }
@@ -110,7 +111,9 @@ impl<'a> Facts<'a> {
             Leaf::Source(source) => self.source(source),
             Leaf::Iteration(_) | Leaf::Unset(_) => Agreement::GRID,
             Leaf::ActiveMask(_) => Agreement::of(Extent::WARP),
-            Leaf::Opaque(inner) => inner.iter().map(|each| self.agreement(*each)).fold(Agreement::GRID, Agreement::meet),
+            Leaf::Opaque(inner) => {
+                inner.iter().map(|each| self.agreement(*each)).fold(Agreement::GRID, Agreement::meet)
+            }
             _ => self.leaves.get(&symbol).copied().unwrap_or(Agreement::GRID),
         }
     }
@@ -126,9 +129,12 @@ impl<'a> Facts<'a> {
             },
             Source::BlockRank | Source::BlockInCluster => Agreement::of(Extent::BLOCK),
             Source::ClusterIndex => Agreement::of(Extent::CLUSTER),
-            Source::BlockDim(_) | Source::BlockSize | Source::GridDim(_) | Source::Launch(_) | Source::Param { .. } | Source::Named(_) => {
-                Agreement::GRID
-            }
+            Source::BlockDim(_)
+            | Source::BlockSize
+            | Source::GridDim(_)
+            | Source::Launch(_)
+            | Source::Param { .. }
+            | Source::Named(_) => Agreement::GRID,
         }
     }
 
@@ -168,7 +174,11 @@ impl<'a> Facts<'a> {
             return plain.at_least_in(line.certain(run), rest);
         }
         // (blockIdx.x * blockDim.x + threadIdx.x) / blockDim.x
-        if line.factor == 1 && self.symbols.as_int(by).is_none() && self.covers(&line, by) && self.multiple_of_symbol(&line.rest, line.constant, by, 1) {
+        if line.factor == 1
+            && self.symbols.as_int(by).is_none()
+            && self.covers(&line, by)
+            && self.multiple_of_symbol(&line.rest, line.constant, by, 1)
+        {
             return plain.at_least_in(line.certain(Extent::BLOCK), rest);
         }
         plain
@@ -280,7 +290,9 @@ impl<'a> Facts<'a> {
             }
             (Index::Y, [], _) => line.axis = Some(Axis::Y),
             (Index::Z, [], _) => line.axis = Some(Axis::Z),
-            (Index::X, [(Index::Y, row)], Some([x, _, z])) if *row == factor * i64::from(x) && z == 1 => line.period = limit,
+            (Index::X, [(Index::Y, row)], Some([x, _, z])) if *row == factor * i64::from(x) && z == 1 => {
+                line.period = limit
+            }
             (Index::X, [(Index::Y, row), (Index::Z, plane)], Some([x, y, _]))
                 if *row == factor * i64::from(x) && *plane == row * i64::from(y) =>
             {
@@ -310,7 +322,8 @@ impl<'a> Facts<'a> {
         let axis = line.axis?;
         (0..self.symbols.len()).find_map(|index| {
             let symbol = Symbols::at(index);
-            matches!(self.symbols.node(symbol), Node::Leaf(Leaf::Source(Source::BlockDim(found))) if *found == axis).then_some(symbol)
+            matches!(self.symbols.node(symbol), Node::Leaf(Leaf::Source(Source::BlockDim(found))) if *found == axis)
+                .then_some(symbol)
         })
     }
 
@@ -320,7 +333,8 @@ impl<'a> Facts<'a> {
 
     /// Every term is a multiple of `factor * symbol`.
     fn multiple_of_symbol(&self, terms: &[(Symbol, i64)], constant: i64, symbol: Symbol, factor: i64) -> bool {
-        constant == 0 && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
+        constant == 0
+            && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
     }
 
     // ---------------------------------------------------------------- divisors
@@ -335,11 +349,14 @@ impl<'a> Facts<'a> {
         match self.symbols.node(symbol) {
             Node::Int(value) => value.unsigned_abs(),
             Node::Sum { terms, constant } => gcd(self.divisor_of(terms), constant.unsigned_abs()),
-            Node::Product(factors) => {
-                factors.iter().map(|factor| self.divisor(*factor)).fold(1, |all: u64, each| all.saturating_mul(each).min(1 << 40))
-            }
+            Node::Product(factors) => factors
+                .iter()
+                .map(|factor| self.divisor(*factor))
+                .fold(1, |all: u64, each| all.saturating_mul(each).min(1 << 40)),
             Node::Leaf(Leaf::Source(Source::BlockDim(Axis::X))) if !self.shape.multidimensional => 32,
-            Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => gcd(self.divisor(*a), self.divisor(*b)),
+            Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
+                gcd(self.divisor(*a), self.divisor(*b))
+            }
             Node::Leaf(Leaf::Left(_, inner)) => self.divisor(*inner),
             _ => 1,
         }
@@ -352,9 +369,9 @@ impl<'a> Facts<'a> {
             Node::Int(value) => Bounds::new(*value, *value),
             Node::Leaf(leaf) => self.leaf_bounds(leaf),
             Node::Sum { terms, constant } => self.sum_bounds(terms, *constant),
-            Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..) | Node::Not(_) | Node::Convert(1, _) => {
-                Bounds::new(0, 1)
-            }
+            Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..)
+            | Node::Not(_)
+            | Node::Convert(1, _) => Bounds::new(0, 1),
             Node::Binary(Operator::Min, a, b) => {
                 let (a, b) = (self.bounds(*a), self.bounds(*b));
                 Bounds::new(a.low.min(b.low), a.high.min(b.high))
@@ -378,7 +395,11 @@ impl<'a> Facts<'a> {
                 let all: Vec<Bounds> = factors.iter().map(|factor| self.bounds(*factor)).collect();
                 if all.iter().all(|bounds| bounds.low >= 0) {
                     let low = all.iter().fold(1i64, |total, bounds| total.saturating_mul(bounds.low));
-                    let high = all.iter().fold(1i64, |total, bounds| if bounds.high >= FAR { FAR } else { total.saturating_mul(bounds.high) });
+                    let high =
+                        all.iter().fold(
+                            1i64,
+                            |total, bounds| if bounds.high >= FAR { FAR } else { total.saturating_mul(bounds.high) },
+                        );
                     Bounds::new(low, high)
                 } else {
                     Bounds::ANY
@@ -417,25 +438,33 @@ impl<'a> Facts<'a> {
         let mut left: Vec<(Symbol, i64)> = terms.to_vec();
         let mut total = Bounds::new(constant, constant);
         // a * (x - c * (x / c)) lies in a * [0, c - 1] where x is not negative.
-        let quotients: Vec<(Symbol, i64)> =
-            left.iter().copied().filter(|(term, _)| matches!(self.symbols.node(*term), Node::Binary(Operator::Div, ..))).collect();
+        let quotients: Vec<(Symbol, i64)> = left
+            .iter()
+            .copied()
+            .filter(|(term, _)| matches!(self.symbols.node(*term), Node::Binary(Operator::Div, ..)))
+            .collect();
         for (term, factor) in quotients {
             let Node::Binary(Operator::Div, value, by) = *self.symbols.node(term) else { continue };
             let Some(by) = self.symbols.as_int(by).filter(|by| *by > 0 && factor % *by == 0) else { continue };
             let times = -factor / by;
             let (inner, inner_constant) = self.symbols.terms(value);
-            let held = inner.iter().all(|(each, f)| left.iter().any(|(have, g)| have == each && *g == f.saturating_mul(times)));
+            let held = inner
+                .iter()
+                .all(|(each, f)| left.iter().any(|(have, g)| have == each && *g == f.saturating_mul(times)));
             if times == 0 || !held || inner.is_empty() || self.bounds(value).low < 0 {
                 continue;
             }
             left.retain(|(have, _)| *have != term && !inner.iter().any(|(each, _)| each == have));
-            total = total.add(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
+            total =
+                total.add(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
             total = total.add(Bounds::new(0, by - 1).scale(times));
         }
         // threadIdx.x - blockDim.x is negative, and so for blockIdx and gridDim.
         for (below, above) in PAIRS {
             let of = |left: &[(Symbol, i64)], wanted: &Source| {
-                left.iter().copied().find(|(term, _)| matches!(self.symbols.node(*term), Node::Leaf(Leaf::Source(found)) if found == wanted))
+                left.iter().copied().find(
+                    |(term, _)| matches!(self.symbols.node(*term), Node::Leaf(Leaf::Source(found)) if found == wanted),
+                )
             };
             if let (Some((index, a)), Some((extent, b))) = (of(&left, below), of(&left, above))
                 && a == -b
@@ -614,7 +643,13 @@ impl<'a> Facts<'a> {
                 match &**name {
                     "__popc" => i64::from((operand as u32).count_ones()),
                     "__popcll" => i64::from((operand as u64).count_ones()),
-                    "__ffs" => if operand as u32 == 0 { 0 } else { i64::from((operand as u32).trailing_zeros()) + 1 },
+                    "__ffs" => {
+                        if operand as u32 == 0 {
+                            0
+                        } else {
+                            i64::from((operand as u32).trailing_zeros()) + 1
+                        }
+                    }
                     "__clz" => i64::from((operand as u32).leading_zeros()),
                     "__brev" => i64::from((operand as u32).reverse_bits()),
                     "abs" => operand.abs(),

@@ -68,7 +68,8 @@ impl<'a> Order<'a> {
             return false;
         }
         let mut seen = vec![false; self.graph.blocks.len()];
-        let mut work: Vec<(BlockId, BlockId)> = self.flow.successors[start.index()].iter().map(|to| (start, *to)).collect();
+        let mut work: Vec<(BlockId, BlockId)> =
+            self.flow.successors[start.index()].iter().map(|to| (start, *to)).collect();
         while let Some((before, block)) = work.pop() {
             if (!round && self.flow.is_back_edge(before, block)) || std::mem::replace(&mut seen[block.index()], true) {
                 continue;
@@ -110,8 +111,12 @@ impl<'a> Memory<'a> {
 
     /// Writes that may hit what a load reads.
     pub fn writes_to(&self, load: &Access) -> Vec<&'a Access> {
-        let mut indices: Vec<usize> =
-            roots(self.values, load.address).iter().filter_map(|root| self.by_root.get(root)).flatten().copied().collect();
+        let mut indices: Vec<usize> = roots(self.values, load.address)
+            .iter()
+            .filter_map(|root| self.by_root.get(root))
+            .flatten()
+            .copied()
+            .collect();
         indices.sort();
         indices.dedup();
         indices.into_iter().map(|index| &self.values.writes[index]).collect()
@@ -119,7 +124,12 @@ impl<'a> Memory<'a> {
 
     /// How far a load agrees, and what it races with where that lowers it. `control` tells how far the threads
     /// agree on coming to a block.
-    pub fn load(&self, facts: &Facts, load: &Access, control: &dyn Fn(BlockId) -> Agreement) -> (Agreement, Option<Race>) {
+    pub fn load(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> (Agreement, Option<Race>) {
         let address = facts.agreement(load.address);
         if address.shown == Extent::THREAD {
             return (address, None);
@@ -152,11 +162,21 @@ impl<'a> Memory<'a> {
         })
     }
 
-    fn races(&self, facts: &Facts, load: &Access, write: &Access, group: Extent, barrier: Extent, control: &dyn Fn(BlockId) -> Agreement) -> bool {
+    fn races(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        write: &Access,
+        group: Extent,
+        barrier: Extent,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> bool {
         let order = &self.order;
-        let into_load = order.unordered(write.inst, load.inst, barrier, false) && self.may_meet(facts, write.address, load.address)
+        let into_load = order.unordered(write.inst, load.inst, barrier, false)
+            && self.may_meet(facts, write.address, load.address)
             || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, write, load);
-        let into_write = order.unordered(load.inst, write.inst, barrier, false) && self.may_meet(facts, load.address, write.address)
+        let into_write = order.unordered(load.inst, write.inst, barrier, false)
+            && self.may_meet(facts, load.address, write.address)
             || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, load, write);
         if into_write {
             return true;
@@ -165,7 +185,14 @@ impl<'a> Memory<'a> {
     }
 
     /// Every thread of the group has itself written the value that all write.
-    fn all_write_the_same(&self, facts: &Facts, load: &Access, write: &Access, group: Extent, control: &dyn Fn(BlockId) -> Agreement) -> bool {
+    fn all_write_the_same(
+        &self,
+        facts: &Facts,
+        load: &Access,
+        write: &Access,
+        group: Extent,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> bool {
         let Some(value) = write.value else { return false };
         self.order.flow.dominates(write.block, load.block)
             && facts.agreement(value).shown >= group
@@ -205,7 +232,13 @@ impl<'a> Memory<'a> {
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
 
 /// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-fn overlap(symbols: &Symbols, facts: &Facts, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
+fn overlap(
+    symbols: &Symbols,
+    facts: &Facts,
+    a: Symbol,
+    b: Symbol,
+    same: &mut dyn FnMut(Symbol, Symbol) -> bool,
+) -> bool {
     let _ = facts;
     if a == b && symbols.leaves(a).is_empty() {
         return true;

@@ -64,13 +64,15 @@ impl Shape {
                 None => symbols.source(source.clone()),
             },
             Source::BlockSize => {
-                let extents = [Axis::X, Axis::Y, Axis::Z].map(|axis| self.symbol(symbols, &Source::BlockDim(axis), inst));
+                let extents =
+                    [Axis::X, Axis::Y, Axis::Z].map(|axis| self.symbol(symbols, &Source::BlockDim(axis), inst));
                 let plane = symbols.mul(extents[0], extents[1]);
                 symbols.mul(plane, extents[2])
             }
             Source::ThreadRank if self.is_line() => self.symbol(symbols, &Source::ThreadIdx(Axis::X), inst),
             Source::ThreadRank if self.block.is_some() => {
-                let [x, y, z] = [Axis::X, Axis::Y, Axis::Z].map(|axis| self.symbol(symbols, &Source::ThreadIdx(axis), inst));
+                let [x, y, z] =
+                    [Axis::X, Axis::Y, Axis::Z].map(|axis| self.symbol(symbols, &Source::ThreadIdx(axis), inst));
                 let [across, down] = [Axis::X, Axis::Y].map(|axis| self.symbol(symbols, &Source::BlockDim(axis), inst));
                 let z = symbols.mul(z, down);
                 let rows = symbols.add(y, z);

@@ -72,7 +72,11 @@ pub fn fork(graph: &Graph, values: &Values, facts: &Facts, block: BlockId) -> Ag
 
 /// How far the threads agree on coming to a block at all.
 pub fn control(graph: &Graph, flow: &Flow, values: &Values, facts: &Facts, block: BlockId) -> Agreement {
-    flow.control.all(block).iter().map(|each| fork(graph, values, facts, each.fork)).fold(Agreement::GRID, Agreement::meet)
+    flow.control
+        .all(block)
+        .iter()
+        .map(|each| fork(graph, values, facts, each.fork))
+        .fold(Agreement::GRID, Agreement::meet)
 }
 
 struct Structure<'a> {
@@ -121,7 +125,8 @@ impl Structure<'_> {
                     for write in self.memory.writes_to(load) {
                         work.push(write.address);
                         work.extend(write.value);
-                        let forks: Vec<BlockId> = self.flow.control.all(write.block).iter().map(|each| each.fork).collect();
+                        let forks: Vec<BlockId> =
+                            self.flow.control.all(write.block).iter().map(|each| each.fork).collect();
                         conditions(&forks, &mut work);
                     }
                 }
@@ -138,9 +143,14 @@ impl Structure<'_> {
     }
 
     fn agreement(&self, facts: &Facts, leaf: Symbol) -> (Agreement, Option<Race>) {
-        let all = |symbols: &[Symbol]| symbols.iter().map(|each| facts.agreement(*each)).fold(Agreement::GRID, Agreement::meet);
+        let all = |symbols: &[Symbol]| {
+            symbols.iter().map(|each| facts.agreement(*each)).fold(Agreement::GRID, Agreement::meet)
+        };
         let forks = |blocks: &[BlockId]| {
-            blocks.iter().map(|block| fork(self.graph, self.values, facts, *block)).fold(Agreement::GRID, Agreement::meet)
+            blocks
+                .iter()
+                .map(|block| fork(self.graph, self.values, facts, *block))
+                .fold(Agreement::GRID, Agreement::meet)
         };
         let inputs = self.values.inputs.get(&leaf).map(Vec::as_slice);
         let Node::Leaf(kind) = self.values.symbols.node(leaf) else { return (Agreement::GRID, None) };
@@ -192,12 +202,21 @@ impl Structure<'_> {
                                 _ => Extent::THREAD,
                             },
                         };
-                        let lane = barrier.source_lane.map_or(Agreement::GRID, |lane| facts.agreement(self.values.of[lane.index()]));
+                        let lane = barrier
+                            .source_lane
+                            .map_or(Agreement::GRID, |lane| facts.agreement(self.values.of[lane.index()]));
                         if lane.shown >= reach { operands.at_least(reach) } else { operands }
                     }
                     // A lane's own copy of what is the same in all lanes.
-                    Outcome::PerThread if matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }) && barrier.name.contains("shfl") => {
-                        if inputs.is_empty() { Agreement::THREAD } else { operands }
+                    Outcome::PerThread
+                        if matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. })
+                            && barrier.name.contains("shfl") =>
+                    {
+                        if inputs.is_empty() {
+                            Agreement::THREAD
+                        } else {
+                            operands
+                        }
                     }
                     Outcome::Peers if !inputs.is_empty() && operands.shown >= Extent::WARP => operands,
                     Outcome::Nothing => Agreement::GRID,

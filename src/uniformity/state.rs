@@ -128,9 +128,7 @@ pub enum Found {
 
 pub fn read(state: &State, keys: &mut Keys, symbols: &mut Symbols, object: ObjectId, steps: &[KeyStep]) -> Found {
     let exact = !steps.contains(&KeyStep::Any);
-    if exact
-        && let Some(slot) = keys.find(object, steps).and_then(|key| state.get(key))
-    {
+    if exact && let Some(slot) = keys.find(object, steps).and_then(|key| state.get(key)) {
         return Found::Value(slot);
     }
     let mut candidates: Vec<Slot> = Vec::new();
@@ -170,7 +168,9 @@ pub fn read(state: &State, keys: &mut Keys, symbols: &mut Symbols, object: Objec
 }
 
 pub fn overlaps(a: &[KeyStep], b: &[KeyStep]) -> bool {
-    a.iter().zip(b).all(|(x, y)| x == y || matches!((x, y), (KeyStep::Any, KeyStep::At(_)) | (KeyStep::At(_), KeyStep::Any)))
+    a.iter()
+        .zip(b)
+        .all(|(x, y)| x == y || matches!((x, y), (KeyStep::Any, KeyStep::At(_)) | (KeyStep::At(_), KeyStep::Any)))
 }
 
 /// Keys at or below a path, of those that hold something, with the rest of their path.
@@ -181,7 +181,8 @@ pub fn below(state: &State, keys: &Keys, object: ObjectId, steps: &[KeyStep]) ->
         .filter(|key| state.get(*key).is_some())
         .filter_map(|key| {
             let (_, path) = keys.path(key);
-            (path.len() >= steps.len() && overlaps(&path[..steps.len()], steps)).then(|| (key, path[steps.len()..].to_vec()))
+            (path.len() >= steps.len() && overlaps(&path[..steps.len()], steps))
+                .then(|| (key, path[steps.len()..].to_vec()))
         })
         .collect()
 }

@@ -21,7 +21,10 @@ pub enum Node {
     Int(i64),
     Leaf(Leaf),
     /// Monomials with their factors, sorted, and a constant. Never empty, never one monomial alone with factor 1.
-    Sum { terms: Box<[(Symbol, i64)]>, constant: i64 },
+    Sum {
+        terms: Box<[(Symbol, i64)]>,
+        constant: i64,
+    },
     /// Two or more factors, sorted, none a sum or a number.
     Product(Box<[Symbol]>),
     Binary(Operator, Symbol, Symbol),
@@ -105,7 +108,8 @@ impl Symbols {
     pub const ONE: Symbol = Symbol(1);
 
     pub fn new(dimensions: Vec<u8>) -> Symbols {
-        let mut symbols = Symbols { nodes: Vec::new(), depth: Vec::new(), known: FxHashMap::default(), dimensions, rank: None };
+        let mut symbols =
+            Symbols { nodes: Vec::new(), depth: Vec::new(), known: FxHashMap::default(), dimensions, rank: None };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
         symbols
@@ -222,7 +226,9 @@ impl Symbols {
                 && by == row
             {
                 let plane = factor(pattern.plane);
-                kept.retain(|term| term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by)));
+                kept.retain(|term| {
+                    term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by))
+                });
                 kept.push((pattern.rank, by));
                 return self.sum(kept, constant);
             }
@@ -319,7 +325,9 @@ impl Symbols {
                 let mut whole_constant = 0;
                 for (term, factor) in terms {
                     let mut left = self.factors(term);
-                    let all = wanted.iter().all(|each| left.iter().position(|have| have == each).map(|at| left.remove(at)).is_some());
+                    let all = wanted
+                        .iter()
+                        .all(|each| left.iter().position(|have| have == each).map(|at| left.remove(at)).is_some());
                     if !all {
                         rest.push((term, factor));
                     } else if left.is_empty() {
@@ -698,7 +706,12 @@ impl Symbols {
     }
 
     /// The same expression with some symbols replaced.
-    pub fn replace(&mut self, symbol: Symbol, with: &FxHashMap<Symbol, Symbol>, done: &mut FxHashMap<Symbol, Symbol>) -> Symbol {
+    pub fn replace(
+        &mut self,
+        symbol: Symbol,
+        with: &FxHashMap<Symbol, Symbol>,
+        done: &mut FxHashMap<Symbol, Symbol>,
+    ) -> Symbol {
         if let Some(found) = with.get(&symbol).or_else(|| done.get(&symbol)) {
             return *found;
         }
@@ -742,7 +755,8 @@ impl Symbols {
                 self.not(inner)
             }
             Node::Select(on, yes, no) => {
-                let (on, yes, no) = (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
+                let (on, yes, no) =
+                    (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
                 self.select(on, yes, no)
             }
             Node::Convert(bits, inner) => {

@@ -3,7 +3,8 @@
 //! Neighbours in a file stay as they stand, blanks and all, and make one run. A blank put between two runs belongs to
 //! the run before it. Bytes that are no UTF-8 become `?`, one for one.
 
-use super::replace::{self, Machine, NO_INVOCATION, Piece, SCRATCH};
+use super::pieces::{NO_INVOCATION, Piece, SCRATCH, SPACE, SPLICED};
+use super::replace::Machine;
 use super::rewrite::Rewritten;
 use super::{Dropped, Expansion};
 use crate::source::lexer::TokenKind;
@@ -56,7 +57,7 @@ impl Writer<'_, '_, '_> {
             return;
         }
         let bytes = self.machine.spelling(piece);
-        let verbatim = piece.file != SCRATCH && piece.flags & replace::SPLICED == 0 && bytes.len() <= MAX_TOKEN;
+        let verbatim = piece.file != SCRATCH && piece.flags & SPLICED == 0 && bytes.len() <= MAX_TOKEN;
         let bytes: &[u8] = match piece.kind {
             _ if bytes.len() <= MAX_TOKEN => &bytes,
             TokenKind::String | TokenKind::Unknown => b"\"\"",
@@ -66,7 +67,7 @@ impl Writer<'_, '_, '_> {
         let continues = verbatim && self.gap_before(piece).is_some_and(|gap| self.write(gap.0, gap.1));
         if !continues {
             if let Some(last) = self.last {
-                let glued = piece.flags & replace::SPACE == 0 && !could_join(&self.expanded.text, bytes);
+                let glued = piece.flags & SPACE == 0 && !could_join(&self.expanded.text, bytes);
                 if !glued {
                     let newline = last.file == piece.file && last.end < piece.start && piece.file != SCRATCH && {
                         let between =
@@ -129,7 +130,7 @@ impl Writer<'_, '_, '_> {
         let first = pieces.first()?;
         let mut text = String::new();
         for piece in pieces {
-            if piece.flags & replace::SPACE != 0 && !text.is_empty() {
+            if piece.flags & SPACE != 0 && !text.is_empty() {
                 text.push(' ');
             }
             text.push_str(&String::from_utf8_lossy(&self.machine.spelling(piece)));

@@ -72,7 +72,7 @@ impl Unit<'_> {
     }
 
     fn definition_at(&self, file: FileId, token: u32, asked_in: Option<u32>, at: Moment) -> Option<Definition> {
-        let piece = super::replace::piece(self.files, file, token);
+        let piece = super::pieces::piece(self.files, file, token);
         self.definition(piece.name()?, at, asked_in)
     }
 

@@ -4,57 +4,19 @@
 //! until it has been read. Every piece knows where it is spelled and which invocation brought it. Work is bounded by a
 //! budget; beyond it, and beyond a depth of nested arguments, the rest comes out unexpanded and `overflowed` is set.
 
+use super::pieces;
+use super::pieces::{BodyToken, NO_NAME, PAINTED, PLACEMARKER, Piece, Prepared, Role, SCRATCH, SPACE, SPLICED};
 use super::unit::{Definition, Moment, Unit};
 use crate::source::conditions;
-use crate::source::index::{Files, MacroName, Variadic};
+use crate::source::index::MacroName;
 use crate::source::lexer::{self, TokenKind};
 use crate::text::{FileId, Range as FileRange};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The file of pieces that no file spells: pasted and stringised ones.
-pub const SCRATCH: FileId = FileId(u32::MAX);
-pub const NO_INVOCATION: u32 = u32::MAX;
-const NO_NAME: u32 = u32::MAX;
-
-/// White space stands before the piece.
-pub const SPACE: u8 = 1;
-/// An identifier that was met while its macro was disabled; it stays.
-const PAINTED: u8 = 2;
-pub const SPLICED: u8 = 4;
-/// Stands for nothing, between operators.
-const PLACEMARKER: u8 = 8;
-/// In a condition: a value that rests on a name no directive in view has spoken of.
-pub const UNCERTAIN: u8 = 16;
-
 const MAX_ARGUMENT_DEPTH: u32 = 120;
 const MAX_SCRATCH: usize = 1 << 22;
-
-/// A token on its way through replacement.
-#[derive(Copy, Clone, Debug)]
-pub struct Piece {
-    pub file: FileId,
-    pub start: u32,
-    pub end: u32,
-    pub kind: TokenKind,
-    pub flags: u8,
-    /// First byte of the spelling.
-    pub first: u8,
-    pub(super) name: u32,
-    /// The invocation in whose replacement list it is spelled, or `NO_INVOCATION`.
-    pub invocation: u32,
-}
-
-impl Piece {
-    pub fn is_byte(&self, byte: u8) -> bool {
-        self.first == byte && self.end - self.start == 1 && self.kind == TokenKind::Punctuator
-    }
-
-    pub fn name(&self) -> Option<MacroName> {
-        (self.name != NO_NAME).then_some(MacroName(self.name))
-    }
-}
 
 /// One use of a macro.
 #[derive(Copy, Clone, Debug)]
@@ -63,118 +25,6 @@ pub struct Use {
     pub site: FileRange,
     /// `NO_INVOCATION` for one spelled in the run itself or in an argument spelled there.
     pub parent: u32,
-}
-
-/// A macro's definition, ready for use.
-pub struct Prepared {
-    /// The number of parameters, the variadic one included; `None` for an object-like macro.
-    params: Option<usize>,
-    variadic: bool,
-    body: Vec<BodyToken>,
-}
-
-struct BodyToken {
-    piece: Piece,
-    role: Role,
-    /// `##` follows.
-    paste: bool,
-}
-
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Role {
-    Plain,
-    Param(usize),
-    Stringise(usize),
-    /// `__VA_OPT__(`, up to the body token that ends its text.
-    Optional {
-        end: usize,
-    },
-    OptionalEnd,
-}
-
-pub fn piece(files: &Files, file: FileId, token: u32) -> Piece {
-    let index = files.get(file);
-    let token = index.tokens[token as usize];
-    let name = match token.kind {
-        TokenKind::Identifier => files.macro_name(&token.spelling(&index.bytes)).map_or(NO_NAME, |name| name.0),
-        _ => NO_NAME,
-    };
-    let space = if token.space_before() || token.first_on_line() { SPACE } else { 0 };
-    let spliced = if token.spliced() { SPLICED } else { 0 };
-    Piece {
-        file,
-        start: token.start,
-        end: token.end,
-        kind: token.kind,
-        flags: space | spliced,
-        first: token.first,
-        name,
-        invocation: NO_INVOCATION,
-    }
-}
-
-pub(super) fn prepare(files: &Files, definition: Definition) -> Prepared {
-    let file = files.get(definition.file);
-    let define = &file.macros[definition.index as usize];
-    let spelling = |token: u32| file.tokens[token as usize].spelling(&file.bytes);
-    let mut params: Vec<Cow<[u8]>> = define.params.iter().flatten().map(|param| spelling(*param)).collect();
-    if define.variadic == Variadic::Unnamed {
-        params.push(Cow::Borrowed(b"__VA_ARGS__"));
-    }
-    let variadic = define.variadic != Variadic::No;
-    let function_like = define.params.is_some();
-    let param_at = |token: u32| {
-        let is_identifier = token < define.body.end && file.tokens[token as usize].kind == TokenKind::Identifier;
-        (function_like && is_identifier).then(|| params.iter().position(|param| *param == spelling(token))).flatten()
-    };
-
-    let mut body: Vec<BodyToken> = Vec::with_capacity(define.body.len());
-    // The open parentheses inside a `__VA_OPT__` that is being read, and its token.
-    let mut optional: Option<(usize, u32)> = None;
-    let mut at = define.body.start;
-    while at < define.body.end {
-        let text = file.text(at);
-        let mut token = piece(files, definition.file, at);
-        let mut role = Role::Plain;
-        if text == b"##" && !body.is_empty() && at + 1 < define.body.end {
-            if let Some(last) = body.last_mut() {
-                last.paste = true;
-            }
-            at += 1;
-            continue;
-        }
-        if let Some(param) = param_at(at) {
-            role = Role::Param(param);
-        } else if text == b"#" && function_like && param_at(at + 1).is_some() {
-            role = Role::Stringise(param_at(at + 1).unwrap_or(0));
-            at += 1;
-        } else if variadic && optional.is_none() && text == b"__VA_OPT__" && file.text(at + 1) == b"(" {
-            role = Role::Optional { end: 0 };
-            optional = Some((body.len(), 0));
-            at += 1;
-        } else if let Some((open, depth)) = &mut optional {
-            match text {
-                b"(" => *depth += 1,
-                b")" if *depth > 0 => *depth -= 1,
-                b")" => {
-                    role = Role::OptionalEnd;
-                    let end = body.len();
-                    body[*open].role = Role::Optional { end };
-                    optional = None;
-                }
-                _ => {}
-            }
-        }
-        if at == define.body.start {
-            token.flags &= !SPACE;
-        }
-        body.push(BodyToken { piece: token, role, paste: false });
-        at += 1;
-    }
-    if let Some((open, _)) = optional {
-        body[open].role = Role::Plain;
-    }
-    Prepared { params: function_like.then_some(params.len()), variadic, body }
 }
 
 /// Where a machine reads from.
@@ -236,7 +86,7 @@ impl<'u, 'f> Machine<'u, 'f> {
             disabled: FxHashSet::default(),
             depth: 0,
             steps: 0,
-            max_steps: length.saturating_mul(200).saturating_add(500_000),
+            max_steps: length.saturating_mul(100).saturating_add(500_000),
             uses: Vec::new(),
             scratch: Vec::new(),
             origins: Vec::new(),
@@ -310,10 +160,11 @@ impl<'u, 'f> Machine<'u, 'f> {
     fn next(&mut self) -> Option<Piece> {
         loop {
             let mut piece = self.next_raw()?;
-            if self.is_condition && piece.kind == TokenKind::Identifier {
-                if let Some(answer) = conditions::operator(self, &piece) {
-                    return Some(answer);
-                }
+            if self.is_condition
+                && piece.kind == TokenKind::Identifier
+                && let Some(answer) = conditions::operator(self, &piece)
+            {
+                return Some(answer);
             }
             let Some(name) = piece.name() else { return Some(piece) };
             if piece.flags & PAINTED != 0 || self.overflowed {
@@ -355,10 +206,7 @@ impl<'u, 'f> Machine<'u, 'f> {
 
     /// The next piece as it stands, contexts that have ended left behind.
     pub fn next_raw(&mut self) -> Option<Piece> {
-        self.steps += 1;
-        if self.steps > self.max_steps || self.scratch.len() > MAX_SCRATCH {
-            self.overflowed = true;
-        }
+        self.spend(1);
         while self.contexts.len() > self.floor {
             let context = self.contexts.last_mut()?;
             if let Some(piece) = context.pieces.get(context.at) {
@@ -376,9 +224,16 @@ impl<'u, 'f> Machine<'u, 'f> {
             let run = self.runs.get_mut(self.run)?;
             if let Some(token) = run.next() {
                 self.token = token;
-                return Some(self.unit.piece(self.file, token));
+                return Some(pieces::piece(self.unit.files, self.file, token));
             }
             self.run += 1;
+        }
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.steps += steps;
+        if self.steps > self.max_steps || self.scratch.len() > MAX_SCRATCH {
+            self.overflowed = true;
         }
     }
 
@@ -399,7 +254,8 @@ impl<'u, 'f> Machine<'u, 'f> {
         let count = prepared.params.unwrap_or(0);
         let mut read = vec![open];
         // Where each argument starts and ends in `read`.
-        let mut bounds = vec![1..1];
+        let mut bounds = Vec::new();
+        bounds.push(1..1);
         let mut depth = 0;
         let close = loop {
             let Some(mut piece) = self.next_raw().filter(|_| !self.overflowed) else {
@@ -505,8 +361,8 @@ impl<'u, 'f> Machine<'u, 'f> {
             }
             paste = paste_after;
             at += 1;
-            if out.len() > self.max_steps {
-                self.overflowed = true;
+            self.spend(out.len().saturating_sub(start));
+            if self.overflowed {
                 return;
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! One pass over the pieces with a stack of open brackets; look-ahead is capped, so that the pass stays linear.
 
-use super::replace::{Machine, Piece, SPACE};
+use super::pieces::{Piece, SPACE};
+use super::replace::Machine;
 use crate::source::lexer::TokenKind;
 
 /// How far ahead the end of an attribute, a type's name or a `decltype` is looked for.

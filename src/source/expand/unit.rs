@@ -5,7 +5,7 @@
 //! and `#undef`s up to the moment of the question. An answer only ever depends on earlier moments.
 
 use super::marks::Marks;
-use super::replace::{self, Piece, Prepared};
+use super::pieces::{self, Prepared};
 use crate::source::conditions::{self, Verdict};
 use crate::source::index::{Branch, Change, Condition, Files, MacroName};
 use crate::text::FileId;
@@ -22,7 +22,7 @@ const MAX_INCLUDERS: usize = 256;
 pub struct Unit<'f> {
     pub files: &'f Files,
     pub file: FileId,
-    timeline: Timeline,
+    timeline: OnceCell<Timeline>,
     forced: FxHashMap<u32, bool>,
     names: RefCell<FxHashMap<MacroName, History>>,
     verdicts: RefCell<FxHashMap<(FileId, u32), Verdict>>,
@@ -63,7 +63,7 @@ impl<'f> Unit<'f> {
         Unit {
             files,
             file,
-            timeline: Timeline::new(files, file),
+            timeline: OnceCell::new(),
             forced: FxHashMap::default(),
             names: RefCell::default(),
             verdicts: RefCell::default(),
@@ -90,7 +90,7 @@ impl<'f> Unit<'f> {
 
     /// The moment of a token; that of the unit's end for a file outside the unit.
     pub fn moment(&self, file: FileId, token: u32) -> Moment {
-        self.timeline.moment(file, token).unwrap_or(Moment(u64::MAX))
+        self.timeline().moment(file, token).unwrap_or(Moment(u64::MAX))
     }
 
     pub fn meaning(&self, name: MacroName, at: Moment) -> Meaning {
@@ -128,12 +128,11 @@ impl<'f> Unit<'f> {
         }
         let changes = self.files.changes(name);
         let in_tree = |change: &&Change| change.file < self.files.predefined();
-        if let Some(token) = asked_in.filter(|_| changes.iter().any(|change| in_tree(&change))) {
-            if let Some(outer) = self.outer() {
-                if let Meaning::Defined(definition) = outer.meaning(name, outer.moment(self.file, token)) {
-                    return Some(definition);
-                }
-            }
+        if let Some(token) = asked_in.filter(|_| changes.iter().any(|change| in_tree(&change)))
+            && let Some(outer) = self.outer()
+            && let Meaning::Defined(definition) = outer.meaning(name, outer.moment(self.file, token))
+        {
+            return Some(definition);
         }
         let known = changes.last().filter(|change| change.file == self.files.well_known())?;
         Some(Definition { file: known.file, index: known.definition? })
@@ -164,10 +163,8 @@ impl<'f> Unit<'f> {
 
     /// Whether a branch is the one of its group that is taken, if the group is reached.
     fn taken(&self, file: FileId, branch: u32) -> bool {
-        if file == self.file {
-            if let Some(forced) = self.forced.get(&branch) {
-                return *forced;
-            }
+        if let Some(forced) = self.forced.get(&branch).filter(|_| file == self.file) {
+            return *forced;
         }
         let earlier = self.files.get(file).branches[branch as usize].previous;
         !earlier.is_some_and(|earlier| self.decided(file, earlier)) && self.verdict(file, branch).holds
@@ -202,13 +199,13 @@ impl<'f> Unit<'f> {
                 break *known;
             }
             chain.push(at);
-            match self.timeline.included_by(at) {
+            match self.timeline().included_by(at) {
                 Some((includer, _)) => at = includer,
                 None => break true,
             }
         };
         for file in chain.into_iter().rev() {
-            if let Some((includer, index)) = self.timeline.included_by(file) {
+            if let Some((includer, index)) = self.timeline().included_by(file) {
                 let include = &self.files.get(includer).includes[index as usize];
                 reached = reached && self.alive(includer, include.branch);
             }
@@ -252,15 +249,19 @@ impl<'f> Unit<'f> {
         if let Some(known) = self.prepared.borrow().get(&definition) {
             return known.clone();
         }
-        let prepared = Rc::new(replace::prepare(self.files, definition));
+        let prepared = Rc::new(pieces::prepare(self.files, definition));
         self.prepared.borrow_mut().insert(definition, prepared.clone());
         prepared
+    }
+
+    fn timeline(&self) -> &Timeline {
+        self.timeline.get_or_init(|| Timeline::new(self.files, self.file))
     }
 
     fn history(&self, name: MacroName) -> History {
         let changes = self.files.changes(name).iter();
         let mut ahead: Vec<(Moment, Change)> =
-            changes.filter_map(|change| Some((self.timeline.moment(change.file, change.start)?, *change))).collect();
+            changes.filter_map(|change| Some((self.timeline().moment(change.file, change.start)?, *change))).collect();
         ahead.sort_unstable_by_key(|(moment, _)| *moment);
         History { changes: ahead, settled: 0, applied: Vec::new() }
     }
@@ -290,11 +291,6 @@ impl<'f> Unit<'f> {
         };
         self.outer.get_or_init(make).as_deref()
     }
-
-    /// A token of a file as the expander handles it.
-    pub(super) fn piece(&self, file: FileId, token: u32) -> Piece {
-        replace::piece(self.files, file, token)
-    }
 }
 
 /// The `#define`s and `#undef`s of one name in the order of the unit, and those found to happen so far.
@@ -307,10 +303,8 @@ struct History {
 impl History {
     /// The meaning at a moment, or the change that must be settled first.
     fn settled(&self, at: Moment) -> Result<Meaning, Change> {
-        if let Some((moment, change)) = self.changes.get(self.settled) {
-            if *moment < at {
-                return Err(*change);
-            }
+        if let Some((_, change)) = self.changes.get(self.settled).filter(|(moment, _)| *moment < at) {
+            return Err(*change);
         }
         let before = self.applied.partition_point(|(moment, _)| *moment < at);
         Ok(before.checked_sub(1).map_or(Meaning::Unknown, |last| self.applied[last].1))
@@ -362,24 +356,23 @@ impl Timeline {
         while let Some((file, next)) = open.last_mut() {
             let (file, index) = (*file, *next);
             *next += 1;
-            let Some(include) = files.get(file).includes.get(index) else {
+            let Some(edge) = files.edges(file).get(index) else {
                 open.pop();
                 if let Some((includer, next)) = open.last() {
                     rank += 1;
-                    let resumed = files.get(*includer).includes[*next - 1].start + 1;
+                    let resumed = files.edges(*includer)[*next - 1].start + 1;
                     let passage = &mut timeline.files[includer.0 as usize];
                     timeline.stretches[(passage.first + passage.length) as usize] = (resumed, rank);
                     passage.length += 1;
                 }
                 continue;
             };
-            let Some(include) = include.resolved else { continue };
-            let passage = &mut timeline.files[include.0 as usize];
+            let passage = &mut timeline.files[edge.to.0 as usize];
             passage.times += 1;
             if passage.length == 0 {
                 rank += 1;
-                timeline.enter(files, include, rank, (file.0, index as u32));
-                open.push((include, 0));
+                timeline.enter(files, edge.to, rank, (file.0, edge.include));
+                open.push((edge.to, 0));
             }
         }
         // The unit's own file is there whoever else includes it.
@@ -392,7 +385,7 @@ impl Timeline {
         let times = self.files[file.0 as usize].times;
         self.files[file.0 as usize] = Passage { first, length: 1, includer, include, times };
         self.stretches.push((0, rank));
-        self.stretches.resize(self.stretches.len() + files.get(file).includes.len(), (0, 0));
+        self.stretches.resize(self.stretches.len() + files.edges(file).len(), (0, 0));
     }
 
     fn moment(&self, file: FileId, token: u32) -> Option<Moment> {

@@ -35,7 +35,8 @@ impl MacroUses {
         if let Some(known) = self.known.borrow().get(&first) {
             return *known;
         }
-        let mut brings = MacroUse { is_macro: true, ..MacroUse::default() };
+        let well_known = first.file == unit.files.well_known();
+        let mut brings = MacroUse { is_macro: true, well_known, ..MacroUse::default() };
         let mut reached = vec![first];
         let mut next = 0;
         while let Some(definition) = reached.get(next).copied() {

@@ -36,6 +36,8 @@ pub(crate) fn function_text(source: &Source, found: &Found, parts: &FunctionPart
             let invocations = text.bring(&made.expansion);
             text.function(Origin { expansion: &made.expansion, view: &view, invocations }, found, parts);
         }
+        // A function that has the name of a macro known from elsewhere.
+        Source::File { unit, .. } if unit.is_macro(found.name_token) => text.function_in_pieces(source, found, parts),
         Source::File { unit, selection } => {
             let expansion = expand(unit, selection, found.tokens.clone());
             let lexed = lex(expansion.expanded.text.as_bytes());
@@ -74,7 +76,7 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
     if let Some(arguments) = &parts.arguments {
         text.literal("<");
         text.add(source, arguments.clone());
-        text.literal(">");
+        text.literal(closing_brackets(source, arguments.end));
     }
     text.literal(" ");
     if let Some(bases) = &parts.bases {
@@ -92,6 +94,17 @@ pub(crate) fn class_text(source: &Source, found: &Found, hidden: &[Tokens]) -> I
         }
         text.add(source, from..body.end);
     }
+    text.literal(";");
+    text.done
+}
+
+/// `typedef struct Tag { .. } Name;` where the class is an item of its own.
+pub(crate) fn alias_text(source: &Source, found: &Found, class: &str) -> ItemText {
+    let mut text = Composer::default();
+    text.literal("using ");
+    text.name_of(source, found.name_token, &found.name);
+    text.literal(" = ");
+    text.literal(class);
     text.literal(";");
     text.done
 }
@@ -155,7 +168,16 @@ impl Composer {
             self.add(source, header.clone());
             self.literal(" ");
         }
-        self.literal("void ");
+        let mut result = Composer::default();
+        result.add(source, parts.trailing.clone().unwrap_or(parts.result.clone()));
+        let result = result.done.expanded.text;
+        let simple = result.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:<>,*& ".contains(&byte));
+        self.literal(match result.trim() {
+            "" => "void",
+            written if simple && !written.contains("decltype") => written,
+            _ => "auto",
+        });
+        self.literal(" ");
         self.name_of(source, found.name_token, &plain_name(&found.name, parts.role));
         self.literal("(");
         self.add(source, parts.params.clone());
@@ -326,11 +348,41 @@ impl Made {
     }
 }
 
+/// The lexer takes `>>` for one token, the last bracket of the arguments inside and the one that closes them.
+fn closing_brackets(source: &Source, at: u32) -> &'static str {
+    let bytes = match source {
+        Source::File { unit, .. } => unit.files.get(unit.file).text(at),
+        Source::Made(made) => {
+            let token = made.tokens.get(at as usize);
+            token.map_or(&[][..], |token| token.bytes(made.expansion.expanded.text.as_bytes()))
+        }
+    };
+    match bytes {
+        b">>" => ">>",
+        b">>>" => ">>>",
+        _ => ">",
+    }
+}
+
 fn is_dropped_word(word: &[u8]) -> bool {
     matches!(
         word,
-        b"static" | b"inline" | b"__inline__" | b"constexpr" | b"consteval" | b"virtual" | b"explicit" | b"friend" | b"extern"
-            | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum" | b"register"
+        b"static"
+            | b"inline"
+            | b"__inline__"
+            | b"constexpr"
+            | b"consteval"
+            | b"virtual"
+            | b"explicit"
+            | b"friend"
+            | b"extern"
+            | b"typename"
+            | b"template"
+            | b"struct"
+            | b"class"
+            | b"union"
+            | b"enum"
+            | b"register"
     ) || super::attributes::is_attribute(word)
 }
 

@@ -1,0 +1,278 @@
+//! Every item and macro -> the names its tokens mention, and whether they spell a barrier.
+
+use crate::graph::ItemId;
+use crate::source::index::File;
+use crate::source::items::ItemKind;
+use crate::source::lexer::{Token, TokenKind};
+use crate::source::tree::Tree;
+use crate::text::FileId;
+use crate::words::Words;
+use memchr::memmem;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Something with a name that may lead to a barrier.
+pub(super) struct Node {
+    pub place: Place,
+    pub file: FileId,
+    /// The symbol others mention it by.
+    pub name: Option<u32>,
+    pub has_barrier: bool,
+    /// Host code with a kernel launch.
+    pub launches: bool,
+}
+
+#[derive(Copy, Clone)]
+pub(super) enum Place {
+    Item(ItemId),
+    Macro,
+}
+
+/// Who mentions what.
+pub(super) struct Mentions<'t> {
+    pub nodes: Vec<Node>,
+    symbols: FxHashMap<&'t [u8], u32>,
+    names: Vec<&'t str>,
+    /// For each node the symbols it mentions.
+    mentioned: Vec<Vec<u32>>,
+    /// For each symbol the nodes that mention it.
+    mentioning: Vec<Vec<u32>>,
+    by_item: FxHashMap<ItemId, u32>,
+}
+
+impl<'t> Mentions<'t> {
+    pub fn gather(tree: &'t Tree, words: &Words) -> Mentions<'t> {
+        let mut names: Vec<&str> = tree.names().collect();
+        let mut redefined: Vec<(Vec<u8>, FileId)> = Vec::new();
+        let mut known: FxHashSet<&str> = names.iter().copied().collect();
+        for id in tree.files.ids() {
+            let file = tree.files.get(id);
+            for define in &file.macros {
+                let Ok(name) = std::str::from_utf8(file.text(define.name)) else { continue };
+                if known.insert(name) {
+                    names.push(name);
+                }
+                if !words.barrier(name).is_empty() {
+                    redefined.push((name.as_bytes().to_vec(), id));
+                }
+            }
+        }
+        names.sort_unstable();
+        let symbols: FxHashMap<&[u8], u32> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
+        let ids: Vec<FileId> = tree.files.ids().collect();
+        let gathered: Vec<Vec<(Node, Vec<u32>)>> =
+            ids.par_iter().map(|id| of_file(tree, words, &symbols, &redefined, *id)).collect();
+        let mut mentioning = vec![Vec::new(); names.len()];
+        let (mut nodes, mut mentioned) = (Vec::new(), Vec::new());
+        let mut by_item = FxHashMap::default();
+        for (node, symbols) in gathered.into_iter().flatten() {
+            let index = nodes.len() as u32;
+            for symbol in &symbols {
+                mentioning[*symbol as usize].push(index);
+            }
+            if let Place::Item(id) = node.place {
+                by_item.insert(id, index);
+            }
+            nodes.push(node);
+            mentioned.push(symbols);
+        }
+        Mentions { nodes, symbols, names, mentioned, mentioning, by_item }
+    }
+
+    pub fn mentioning(&self, symbol: u32) -> &[u32] {
+        &self.mentioning[symbol as usize]
+    }
+
+    pub fn mentioned(&self, node: u32) -> &[u32] {
+        &self.mentioned[node as usize]
+    }
+
+    pub fn symbol(&self, name: &str) -> Option<u32> {
+        self.symbols.get(name.as_bytes()).copied()
+    }
+
+    pub fn name(&self, symbol: u32) -> &str {
+        self.names[symbol as usize]
+    }
+
+    pub fn node_of(&self, item: ItemId) -> Option<u32> {
+        self.by_item.get(&item).copied()
+    }
+}
+
+fn of_file(
+    tree: &Tree,
+    words: &Words,
+    symbols: &FxHashMap<&[u8], u32>,
+    redefined: &[(Vec<u8>, FileId)],
+    id: FileId,
+) -> Vec<(Node, Vec<u32>)> {
+    let file = tree.files.get(id);
+    let mut group_words = GroupWords::of(file, words);
+    let in_view = redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
+    group_words.redefined = in_view.map(|(word, _)| word.clone()).collect();
+    let mut gathered = Vec::new();
+    for define in &file.macros {
+        let mut scan = Scan::new(symbols, words, &group_words, false);
+        scan.tokens(&file.bytes, &file.tokens, define.body.clone());
+        if scan.has_barrier || !scan.found.is_empty() {
+            let name = symbols.get(file.text(define.name)).copied();
+            let node = Node { place: Place::Macro, file: id, name, has_barrier: scan.has_barrier, launches: false };
+            gathered.push((node, scan.finish()));
+        }
+    }
+    let has_launch = file.tokens.iter().any(|token| token.kind == TokenKind::LaunchOpen);
+    for item_id in tree.items_of(id) {
+        let item = tree.item(item_id);
+        let is_function = match &item.kind {
+            ItemKind::Function(parts) if parts.body.is_some() => true,
+            ItemKind::Class(_) | ItemKind::Alias | ItemKind::Value => false,
+            _ => continue,
+        };
+        let marked = item.attributes.kernel || item.attributes.device;
+        if is_function && !marked && !has_launch && file.marked.is_empty() {
+            continue;
+        }
+        let mut scan = Scan::new(symbols, words, &group_words, is_function && !marked);
+        tree.visit_tokens(item_id, |bytes, tokens, range| scan.tokens(bytes, tokens, range));
+        let node = Node {
+            place: Place::Item(item_id),
+            file: id,
+            name: symbols.get(item.name.as_bytes()).copied(),
+            has_barrier: scan.has_barrier,
+            launches: is_function && !marked && has_launch,
+        };
+        gathered.push((node, scan.finish()));
+    }
+    gathered
+}
+
+/// Which classes of the barrier table a file speaks of: its methods count only there.
+struct GroupWords {
+    groups: bool,
+    classes: FxHashSet<Vec<u8>>,
+    /// Barrier functions that a macro in view replaces.
+    redefined: FxHashSet<Vec<u8>>,
+}
+
+impl GroupWords {
+    fn of(file: &File, words: &Words) -> GroupWords {
+        let on: FxHashSet<&str> = words
+            .table
+            .barrier
+            .iter()
+            .flat_map(|row| row.on.iter().map(String::as_str))
+            .filter(|on| *on != "group" && *on != "any")
+            .collect();
+        let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
+        for token in &file.tokens {
+            if token.kind == TokenKind::Identifier
+                && matches!(token.first, b'c' | b't' | b'g' | b'b' | b'l' | b'm' | b'N')
+            {
+                let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
+                found.groups |= word == "cooperative_groups"
+                    || words.group_maker(word).is_some()
+                    || word != "tile" && words.group_type(word).is_some();
+                if on.contains(word) {
+                    found.classes.insert(word.as_bytes().to_vec());
+                }
+            }
+        }
+        found
+    }
+}
+
+struct Scan<'a> {
+    symbols: &'a FxHashMap<&'a [u8], u32>,
+    words: &'a Words,
+    file: &'a GroupWords,
+    /// A function without any mark: host code unless it names an unmistakable barrier.
+    unmarked: bool,
+    found: Vec<u32>,
+    has_barrier: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(symbols: &'a FxHashMap<&'a [u8], u32>, words: &'a Words, file: &'a GroupWords, unmarked: bool) -> Scan<'a> {
+        Scan { symbols, words, file, unmarked, found: Vec::new(), has_barrier: false }
+    }
+
+    fn tokens(&mut self, bytes: &[u8], tokens: &[Token], range: std::ops::Range<u32>) {
+        for at in range.start as usize..(range.end as usize).min(tokens.len()) {
+            let token = tokens[at];
+            match token.kind {
+                TokenKind::Identifier => {
+                    let word = token.bytes(bytes);
+                    if let Some(symbol) = self.symbols.get(word) {
+                        self.found.push(*symbol);
+                    }
+                    if !self.has_barrier {
+                        let before =
+                            at.checked_sub(1).and_then(|at| tokens.get(at)).map_or(&[][..], |token| token.bytes(bytes));
+                        let called = tokens.get(at + 1).is_some_and(|next| next.first == b'(' || next.first == b'<');
+                        self.has_barrier = self.is_barrier(word, before, called);
+                    }
+                }
+                TokenKind::String if !self.has_barrier => self.has_barrier = spells_barrier(token.bytes(bytes)),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_barrier(&self, word: &[u8], before: &[u8], called: bool) -> bool {
+        if word == b"__sync" {
+            // `__sync##threads`
+            return true;
+        }
+        if self.unmarked && self.file.redefined.contains(word) {
+            // `#define __syncthreads() item.barrier()`: another model's source.
+            return false;
+        }
+        let Ok(word) = std::str::from_utf8(word) else { return false };
+        let is_method = before == b"." || before == b"->";
+        if self.words.library(word).is_some() {
+            return !self.unmarked;
+        }
+        let rows = if is_method { self.words.barrier_method(word) } else { self.words.barrier(word) };
+        rows.iter().any(|row| {
+            if row.on.is_empty() {
+                return !is_method;
+            }
+            if self.unmarked || !called {
+                return false;
+            }
+            is_method && word == "sync"
+                || row.on.iter().any(|on| match on.as_str() {
+                    "any" => true,
+                    "group" => self.file.groups,
+                    class => self.file.classes.contains(class.as_bytes()),
+                })
+        }) || !is_method && before == b"::" && called && self.static_method(word)
+    }
+
+    /// `NamedBarrier::sync(..)`
+    fn static_method(&self, word: &str) -> bool {
+        !self.unmarked
+            && self.words.barrier_method(word).iter().any(|row| {
+                row.on.iter().any(|on| on != "group" && on != "any" && self.file.classes.contains(on.as_bytes()))
+            })
+    }
+
+    fn finish(mut self) -> Vec<u32> {
+        self.found.sort_unstable();
+        self.found.dedup();
+        self.found
+    }
+}
+
+/// Inline PTX: `bar.sync`, `barrier.cluster.arrive`, but not `mbarrier.` and no prose.
+fn spells_barrier(text: &[u8]) -> bool {
+    [&b"bar."[..], b"barrier."].iter().any(|word| {
+        memmem::find_iter(text, word).any(|at| {
+            let starts = at == 0 || !text[at - 1].is_ascii_alphanumeric() && text[at - 1] != b'_';
+            let rest = &text[at + word.len()..];
+            let kinds: [&[u8]; 6] = [b"sync", b"arrive", b"red", b"warp", b"cta", b"cluster"];
+            starts && kinds.iter().any(|kind| rest.starts_with(kind))
+        })
+    })
+}
