@@ -10,6 +10,7 @@
 
 mod assembly;
 mod brackets;
+mod broken;
 mod calls;
 mod classes;
 mod declarations;
@@ -23,6 +24,8 @@ mod reader;
 mod repair;
 mod skeleton;
 mod statements;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod types;
 
@@ -33,19 +36,28 @@ use crate::program::{Class, Expr, Function, Name, Stmt, StmtKind, TemplateArg, T
 use crate::source::lexer::{Token, lex};
 use crate::text::Span;
 use brackets::{Brackets, word};
+use broken::Breaks;
 use functions::Head;
 use reader::Reader;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree::{Field, Grammar, Id, Kind, Tree, copy};
 
-/// Longest that the grammar may take for one item.
-const DEADLINE: Duration = Duration::from_secs(3);
+/// Longest that the grammar may take for one item, whatever the load of the machine. The slowest function of five public
+/// trees takes 40 ms.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Most steps for a text of so many bytes, in the parser's hundreds: several times what any function of those trees takes.
+/// It comes first where template arguments nest by thousands, and cuts at the same place on every machine.
+fn most_steps(bytes: usize) -> usize {
+    1_000 + bytes / 10
+}
 
 /// A parser for one thread.
 pub struct Parser {
     parser: tree_sitter::Parser,
     grammar: Grammar,
+    breaks: Option<Breaks>,
 }
 
 impl Default for Parser {
@@ -59,26 +71,33 @@ impl Parser {
         let language = tree_sitter_cpp::LANGUAGE.into();
         let mut parser = tree_sitter::Parser::new();
         parser.set_language(&language).expect("the grammar's version is one that the parser reads");
-        Parser { parser, grammar: Grammar::new(&language) }
+        Parser { parser, grammar: Grammar::new(&language), breaks: None }
     }
 
     /// `None` if the text takes longer than it may.
     fn parse(&mut self, text: &[u8]) -> Option<Tree> {
         let begun = Instant::now();
-        let mut progress = |_: &tree_sitter::ParseState| match begun.elapsed() > DEADLINE {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let mut steps = 0;
+        let mut progress = |_: &tree_sitter::ParseState| {
+            steps += 1;
+            match steps > most_steps(text.len()) || begun.elapsed() > DEADLINE {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         };
         let options = tree_sitter::ParseOptions::new().progress_callback(&mut progress);
         let mut read = |offset: usize, _| text.get(offset..).unwrap_or_default();
-        let tree = self.parser.parse_with_options(&mut read, None, Some(options));
-        match tree {
-            Some(tree) => Some(copy(&tree, &self.grammar)),
-            None => {
-                self.parser.reset();
-                None
-            }
+        let Some(tree) = self.parser.parse_with_options(&mut read, None, Some(options)) else {
+            self.parser.reset();
+            return None;
+        };
+        let mut copied = copy(&tree, &self.grammar);
+        if tree.root_node().has_error() {
+            let language = || tree_sitter_cpp::LANGUAGE.into();
+            let breaks = self.breaks.get_or_insert_with(|| Breaks::new(&language()));
+            copied.broken = breaks.places(&tree, text);
         }
+        Some(copied)
     }
 }
 
@@ -103,7 +122,7 @@ pub fn function(parser: &mut Parser, text: &str) -> Function {
     if let Some((id, list)) = whole {
         let template = template(&mut reader, &list);
         if let Some(mut function) = functions::function(&mut reader, id, template) {
-            let doubtful = reader.doubtful || tree.broken_within(id);
+            let doubtful = reader.doubtful || !tree.broken.is_empty();
             function.unreadable = reader
                 .too_deep
                 .or_else(|| doubtful.then(|| lost_control_flow(&tree, id, &repaired, open, &function.body)).flatten());
@@ -138,7 +157,7 @@ pub fn expression(parser: &mut Parser, text: &str) -> Option<Expr> {
     const BEFORE: &str = "auto f() { return ";
     let whole = format!("{BEFORE}{text};}}");
     with_tree(parser, &whole, BEFORE.len(), |reader, root| {
-        if reader.tree.broken_within(root) {
+        if !reader.tree.broken.is_empty() {
             return None;
         }
         let statement = reader.tree.within(root).find(|id| reader.kind(*id) == Kind::ReturnStatement)?;
@@ -268,7 +287,6 @@ fn lost_control_flow(tree: &Tree, id: Id, repaired: &[u8], open: u32, body: &Stm
     let end = tree.node(id).end as usize;
     let tokens = skeleton::of_tokens(text, open as usize + 1..end.saturating_sub(1).max(open as usize + 1));
     let difference = skeleton::difference(&tokens, &landmarks::of_program(body))?;
-    let errors = tree.within(id).filter(|inner| tree.kind(*inner) == Kind::Error).map(|inner| tree.node(inner));
-    let error = errors.into_iter().find(|node| node.end >= difference.start && node.end > node.start);
-    Some(error.map_or(difference, |node| Span { start: node.start, end: node.end }))
+    let place = tree.broken.iter().find(|place| place.end > difference.start);
+    Some(place.filter(|place| place.start < place.end).copied().unwrap_or(difference))
 }

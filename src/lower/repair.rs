@@ -102,20 +102,28 @@ impl<'a> Repair<'a> {
         self.braces.last() == Some(&true) && matches!(self.before(at), ";" | "{" | "}" | ")" | "else" | "do" | ":")
     }
 
-    /// A name where only a keyword or a type makes sense: `UNROLL for (..)`, `UNROLL(4) for (..)`, `LOOP(i, n) { .. }`.
+    /// A name where only a keyword or a type makes sense: `UNROLL for (..)`, `UNROLL(4) for (..)`, `LOOP(i, n) { .. }`,
+    /// `CHECK(x) y = 1;`.
     fn unexpanded_macro(&mut self, at: usize) {
         let is_loop = |word: &str| matches!(word, "for" | "while" | "do");
-        if is_loop(self.word(at + 1)) || matches!(self.word(at + 1), "if" | "switch" | "return" | "goto") {
+        let next = self.word(at + 1);
+        if is_loop(next) || matches!(next, "if" | "switch" | "return" | "goto") {
             return self.blank(at, at);
         }
-        if !self.is(at + 1, "(") || self.before(at) == ")" {
+        if next != "(" || self.before(at) == ")" || matches!(self.word(at), "__declspec" | "typeof" | "__typeof__") {
             return;
         }
         let Some(close) = self.brackets.partner(at + 1) else { return };
-        if is_loop(self.word(close + 1)) {
+        let behind = self.word(close + 1);
+        if is_loop(behind) {
             self.blank(at, close);
-        } else if self.is(close + 1, "{") && self.word(at).len() >= "while".len() {
+        } else if behind == "{" && self.word(at).len() >= "while".len() {
             self.overwrite(at, at, "while");
+        } else if self.is_name(close + 1) && !matches!(behind, "and" | "or" | "xor" | "bitand" | "bitor" | "not_eq") {
+            let end = self.tokens[close].end as usize;
+            if let Some(blank) = self.out.get_mut(end).filter(|byte| byte.is_ascii_whitespace()) {
+                *blank = b';';
+            }
         }
     }
 
@@ -301,7 +309,8 @@ fn values<'a>(text: &'a str, tokens: &[Token]) -> FxHashSet<&'a str> {
                     | "namespace"
             );
         let after_mark = at > 1 && matches!(before, "*" | "&") && tokens[at - 2].kind == TokenKind::Identifier;
-        let declared = (after_type || after_mark) && matches!(next, "," | ")" | "=" | ";" | "[" | ":");
+        let declared = ((after_type || after_mark) && matches!(next, "," | ")" | "=" | ";" | "[" | ":"))
+            || (before == "," && next == ";");
         let excluded = matches!(before, "using" | "typename" | "class" | "new" | "struct" | "::");
         if (used && !excluded) || declared {
             values.insert(name);

@@ -3,11 +3,14 @@
 //! Copied once with a cursor, so that everything after it walks plain memory and asks for kinds as an `enum`.
 //! Comments and punctuation without a role are left out.
 
+use crate::text::Span;
 use tree_sitter::Language;
 
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
+    /// Where the grammar met what it has no rule for, and control flow may be lost.
+    pub broken: Vec<Span>,
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -44,11 +47,6 @@ impl Tree {
     /// The node itself and all below it, in source order.
     pub fn within(&self, id: Id) -> impl Iterator<Item = Id> + use<> {
         (id.0..self.nodes[id.0 as usize].next).map(Id)
-    }
-
-    /// Whether the grammar met anything below `id` that it has no rule for.
-    pub fn broken_within(&self, id: Id) -> bool {
-        self.within(id).any(|inner| self.kind(inner) == Kind::Error || self.node(inner).missing)
     }
 
     pub fn child(&self, id: Id, field: Field) -> Option<Id> {
@@ -134,7 +132,7 @@ pub fn copy(tree: &tree_sitter::Tree, grammar: &Grammar) -> Tree {
         }
         while !cursor.goto_next_sibling() {
             let (Some(id), true) = (open.pop(), cursor.goto_parent()) else {
-                return Tree { nodes };
+                return Tree { nodes, broken: Vec::new() };
             };
             nodes[id as usize].next = nodes.len() as u32;
         }
