@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod explain;
+mod fix;
 mod output;
 mod progress;
 mod why;

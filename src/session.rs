@@ -53,6 +53,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// `findings` and `incomplete` in it are filled by `conclude`.
     pub summary: Summary,
+    /// The names of the kernels read.
+    pub kernels: Vec<String>,
     /// Files that were not read, and why.
     pub skipped: Vec<(String, String)>,
     /// By `FileId`.
@@ -223,7 +225,11 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
         incomplete: 0,
     };
     let _ = files;
-    Outcome { findings, summary, skipped, sources, comments }
+    let kernels = tree.ids().map(|id| tree.item(id)).filter(|item| item.is_kernel());
+    let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    Outcome { findings, summary, kernels, skipped, sources, comments }
 }
 
 fn same(a: &Finding, b: &Finding) -> bool {

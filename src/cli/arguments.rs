@@ -60,7 +60,7 @@ pub enum Verb {
     Man,
 }
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
@@ -82,6 +82,13 @@ pub struct Check {
     /// Tells what was skipped, and how long it took
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
+
+    /// Makes the changes that are proven to be right, then reports the rest
+    #[arg(long, conflicts_with_all = ["diff", "stdin_filename"], help_heading = "Fixes")]
+    pub fix: bool,
+    /// Prints these changes and makes none
+    #[arg(long, conflicts_with = "format", help_heading = "Fixes")]
+    pub diff: bool,
 
     /// The lowest level that makes the exit code 1
     #[arg(long, value_name = "LEVEL", help_heading = "Verdict")]
@@ -108,7 +115,7 @@ pub struct Input {
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
     pub select: Option<Vec<&'static Rule>>,
     /// Not these rules
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), hide_possible_values = true, help_heading = "Rules")]
     pub ignore: Vec<&'static Rule>,
     /// Whether a thread that has ended counts as arrived
     #[arg(long, value_name = "POLICY", help_heading = "Rules")]
@@ -150,7 +157,7 @@ pub struct Input {
     pub jobs: Option<u16>,
 }
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ColorArguments {
     /// Colours; `auto` heeds the terminal and NO_COLOR
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true, help_heading = "Output")]

@@ -26,7 +26,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 30_000, nesting: 4_000 }
+        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000 }
     }
 }
 

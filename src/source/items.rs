@@ -14,6 +14,7 @@ mod view;
 pub use attributes::{Attributes, Bounds, BoundsKind, BoundsText};
 pub use extract::extract;
 pub(super) use text::{ItemText, Source, alias_text, class_text, function_text, plain_text};
+pub(crate) use view::View;
 
 use crate::program::Name;
 use std::ops::Range;
@@ -51,7 +52,10 @@ pub enum ItemKind {
     /// The enumerators are items of their own.
     Enum,
     /// `enumeration` is an index into the same list; `scoped` for `enum class`.
-    Enumerator { enumeration: u32, scoped: bool },
+    Enumerator {
+        enumeration: u32,
+        scoped: bool,
+    },
     Value,
     /// `using X = ..`, `typedef .. X`; its tokens.
     Alias,
@@ -62,7 +66,10 @@ pub enum ItemKind {
     /// `namespace x = a::b;`
     NamespaceAlias(Vec<Name>),
     /// `template void f<float, 4>(..);`, `template class C<int>;`: the template arguments, without brackets.
-    Instantiation { arguments: Option<Tokens>, of_class: bool },
+    Instantiation {
+        arguments: Option<Tokens>,
+        of_class: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,426 @@
-use crate::graph::ItemId; use crate::source::tree::Tree; use crate::text::Range;
-#[derive(Clone,Debug)] pub struct Launch { pub kernel: ItemId, pub template_args: Vec<String>, pub block: [Option<u32>; 3], pub grid: [Option<u32>;3], pub cluster: [Option<u32>;3], pub at: Range }
-#[derive(Default)] pub struct Bounds { pub max_threads: Option<u32>, pub block: Option<[u32;3]>, pub cluster: Option<[u32;3]> }
-pub fn launches(_t: &Tree, _k: ItemId) -> Vec<Launch> { vec![] }
-pub fn bounds(_t: &Tree, _k: ItemId) -> Bounds { Bounds::default() }
+//! Where kernels are launched, and with how many threads: `k<<<grid, block>>>`, the runtime's calls, what the kernel promises.
+//!
+//! The host's code is read by its tokens. Constants, variables that are written once, template arguments and the parameters
+//! of wrappers are followed; whatever is computed at run time is unknown, and stays so.
+
+mod callers;
+mod code;
+mod evaluate;
+mod locals;
+mod scope;
+
+use super::items::{BoundsKind, BoundsText, ItemKind};
+use super::lexer::TokenKind;
+use super::tree::Tree;
+use crate::graph::ItemId;
+use crate::text::Range;
+use code::{Callee, Code, Shape, Site};
+use evaluate::{Value, evaluate};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scope::{Bound, Frame, Scope};
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Names and operators that one launch may take to evaluate.
+const BUDGET: u32 = 20_000;
+
+/// One launch of a kernel, from one way to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    pub kernel: ItemId,
+    /// As written, expanded; numbers where they are constant. Deduced ones are not there.
+    pub template_args: Vec<String>,
+    /// Extents in x, y, z; none where unknown.
+    pub block: [Option<u32>; 3],
+    pub grid: [Option<u32>; 3],
+    /// From a cluster attribute of the launch.
+    pub cluster: Option<[u32; 3]>,
+    pub at: Range,
+}
+
+/// What the attributes of a kernel say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// `__launch_bounds__(N)`
+    pub max_threads: Option<u32>,
+    /// `__block_size__((x, y, z))`
+    pub block: Option<[u32; 3]>,
+    /// `__cluster_dims__(x, y, z)`
+    pub cluster: Option<[u32; 3]>,
+}
+
+/// All places that launch some kernels.
+pub struct Launches<'t> {
+    tree: &'t Tree,
+    /// For a kernel's name the functions that launch it.
+    by_name: FxHashMap<String, Vec<ItemId>>,
+    /// Functions that launch something whose name does not stand at the launch: a parameter, what a macro makes.
+    indirect: Vec<ItemId>,
+    codes: Mutex<FxHashMap<ItemId, Arc<Code>>>,
+    callers: Mutex<FxHashMap<ItemId, Arc<Vec<ItemId>>>>,
+}
+
+/// The state of one evaluation.
+pub(super) struct Work<'s> {
+    tree: &'s Tree,
+    launches: Option<&'s Launches<'s>>,
+    own: RefCell<FxHashMap<ItemId, Arc<Code>>>,
+    depth: Cell<u32>,
+    budget: Cell<u32>,
+    /// A value was asked for that only a caller knows.
+    needs_caller: Cell<bool>,
+}
+
+impl<'t> Launches<'t> {
+    /// Finds the functions that launch any of `kernels`.
+    pub fn new(tree: &'t Tree, kernels: &[ItemId]) -> Launches<'t> {
+        let names: FxHashSet<&[u8]> = kernels.iter().map(|kernel| tree.item(*kernel).name.as_bytes()).collect();
+        let all_kernels: FxHashSet<&[u8]> =
+            tree.items.iter().filter(|item| item.is_kernel()).map(|item| item.name.as_bytes()).collect();
+        let launching_macros = launching_macros(tree);
+        let files: Vec<_> = tree.files.ids().collect();
+        let found: Vec<Vec<(ItemId, Vec<String>, bool)>> = files
+            .par_iter()
+            .map(|id| {
+                let file = tree.files.get(*id);
+                let may_launch = file.tokens.iter().any(|token| match token.kind {
+                    TokenKind::LaunchOpen => true,
+                    TokenKind::Identifier if matches!(token.first, b'c' | b'h') => {
+                        is_launch_call(token.bytes(&file.bytes))
+                    }
+                    TokenKind::Identifier => launching_macros.contains(token.bytes(&file.bytes)),
+                    _ => false,
+                });
+                if !may_launch {
+                    return Vec::new();
+                }
+                let functions = tree.items_of(*id).filter(|item| tree.item(*item).is_definition());
+                functions.filter_map(|item| launched_by(tree, item, &names, &all_kernels, &launching_macros)).collect()
+            })
+            .collect();
+        let mut by_name: FxHashMap<String, Vec<ItemId>> = FxHashMap::default();
+        let mut indirect = Vec::new();
+        for (item, launched, is_indirect) in found.into_iter().flatten() {
+            for name in launched {
+                by_name.entry(name).or_default().push(item);
+            }
+            if is_indirect {
+                indirect.push(item);
+            }
+        }
+        Launches { tree, by_name, indirect, codes: Mutex::default(), callers: Mutex::default() }
+    }
+
+    /// Every launch of `kernel` in view, in the order of files and places; one that differs only by its way is there once.
+    pub fn of(&self, kernel: ItemId) -> Vec<Launch> {
+        let item = self.tree.item(kernel);
+        let direct = self.by_name.get(&*item.name).map_or(&[][..], Vec::as_slice);
+        let functions: std::collections::BTreeSet<ItemId> = direct.iter().chain(&self.indirect).copied().collect();
+        let mut found = Vec::new();
+        for function in functions {
+            if direct.contains(&function) && !self.may_launch(function, kernel) {
+                continue;
+            }
+            let work = Work::new(self.tree, Some(self));
+            let code = work.code(function);
+            for site in &code.sites {
+                work.budget.set(BUDGET);
+                launches_at(&work, &code, site, kernel, &mut found);
+            }
+        }
+        let mut seen = Vec::new();
+        found.retain(|launch: &Launch| {
+            let new = !seen.contains(launch);
+            if new {
+                seen.push(launch.clone());
+            }
+            new
+        });
+        found
+    }
+
+    fn may_launch(&self, function: ItemId, kernel: ItemId) -> bool {
+        let file = self.tree.item(function).file;
+        self.tree.visible(file, &self.tree.item(kernel).name).contains(&kernel)
+    }
+}
+
+impl<'s> Work<'s> {
+    fn new(tree: &'s Tree, launches: Option<&'s Launches<'s>>) -> Work<'s> {
+        Work {
+            tree,
+            launches,
+            own: RefCell::default(),
+            depth: Cell::new(0),
+            budget: Cell::new(BUDGET),
+            needs_caller: Cell::new(false),
+        }
+    }
+
+    fn code(&self, item: ItemId) -> Arc<Code> {
+        if let Some(code) = self.own.borrow().get(&item) {
+            return code.clone();
+        }
+        let shared = self.launches.map(|launches| &launches.codes);
+        let known = shared.and_then(|codes| codes.lock().unwrap_or_else(PoisonError::into_inner).get(&item).cloned());
+        let code = known.unwrap_or_else(|| {
+            let code = Arc::new(Code::new(self.tree, item));
+            if let Some(codes) = shared {
+                codes.lock().unwrap_or_else(PoisonError::into_inner).insert(item, code.clone());
+            }
+            code
+        });
+        self.own.borrow_mut().insert(item, code.clone());
+        code
+    }
+
+    fn callers(&self, item: ItemId) -> Vec<ItemId> {
+        let Some(launches) = self.launches else { return Vec::new() };
+        if let Some(known) = launches.callers.lock().unwrap_or_else(PoisonError::into_inner).get(&item) {
+            return known.to_vec();
+        }
+        let found = Arc::new(callers::functions_naming(self.tree, item));
+        launches.callers.lock().unwrap_or_else(PoisonError::into_inner).insert(item, found.clone());
+        found.to_vec()
+    }
+}
+
+/// What the attributes of `kernel` promise, given the template arguments of one launch or instantiation.
+pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[String]) -> LaunchBounds {
+    let item = tree.item(kernel);
+    let mut bounds = LaunchBounds::default();
+    if item.attributes.bounds.is_empty() {
+        return bounds;
+    }
+    let work = Work::new(tree, None);
+    let code = work.code(kernel);
+    let mut frame = Frame::default();
+    for (index, template) in code.templates.iter().enumerate() {
+        let bound = match (template_args.get(index), &template.default) {
+            (Some(text), _) => Bound { value: evaluate::integer(text.as_bytes()).map(Value::Int), text: text.clone() },
+            (None, Some(default)) => Scope { work: &work, frame: &frame }.bind(&code, default.clone()),
+            (None, None) => continue,
+        };
+        frame.templates.insert(template.name.clone(), bound);
+    }
+    for attribute in &item.attributes.bounds {
+        let text = match &attribute.arguments {
+            BoundsText::Expanded(text) => text.clone(),
+            BoundsText::Tokens(tokens) => tree.expanded(kernel, tokens.clone()),
+        };
+        let arguments = code.beside(format!("({text})"));
+        let pieces = arguments.view.split_at_commas(arguments.view.inside(0));
+        let scope = Scope { work: &work, frame: &frame };
+        let value = |index: usize| pieces.get(index).and_then(|piece| evaluate(&scope, &arguments, piece.clone()));
+        let number = |index: usize| value(index).and_then(Value::int).and_then(|value| u32::try_from(value).ok());
+        match attribute.what {
+            BoundsKind::LaunchBounds => bounds.max_threads = number(0),
+            BoundsKind::ClusterDims => {
+                let or_one = |index: usize| if index < pieces.len() { number(index) } else { Some(1) };
+                bounds.cluster = or_one(0).zip(or_one(1)).zip(or_one(2)).map(|((x, y), z)| [x, y, z]);
+            }
+            BoundsKind::BlockSize => {
+                let tuple = |index: usize| -> Option<[u32; 3]> {
+                    let piece = pieces.get(index)?;
+                    let inside = if arguments.view.byte(piece.start, b'(') {
+                        arguments.view.inside(piece.start)
+                    } else {
+                        piece.clone()
+                    };
+                    let mut extent = [1; 3];
+                    for (axis, part) in arguments.view.split_at_commas(inside).into_iter().enumerate().take(3) {
+                        extent[axis] = u32::try_from(evaluate(&scope, &arguments, part)?.int()?).ok()?;
+                    }
+                    Some(extent)
+                };
+                bounds.block = tuple(0);
+                bounds.cluster = tuple(1).or(bounds.cluster);
+            }
+        }
+    }
+    bounds
+}
+
+/// The template arguments of the explicit instantiations of a function in view of its file.
+pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
+    let item = tree.item(function);
+    let mut found = Vec::new();
+    for id in tree.named(&item.name) {
+        let other = tree.item(*id);
+        let ItemKind::Instantiation { arguments: Some(arguments), of_class: false } = &other.kind else { continue };
+        if tree.sees(other.file, function) {
+            let view = super::items::View::owned(tree.expanded(*id, arguments.clone()));
+            let pieces = view.split_at_commas(0..view.len());
+            found.push(pieces.into_iter().map(|piece| view.spelled(piece)).collect());
+        }
+    }
+    found
+}
+
+/// Adds the launches of `kernel` at one site: one for each way to it that matters.
+fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mut Vec<Launch>) {
+    let item = work.tree.item(kernel);
+    let named = code.view.text(site.callee.name) == item.name.as_bytes();
+    // Values that need no caller come out in the first try.
+    work.needs_caller.set(false);
+    let plain = launch(work, code, site, kernel, &Frame::default());
+    let needs_caller = work.needs_caller.replace(false);
+    if named && !needs_caller {
+        found.extend(plain);
+        return;
+    }
+    if !named && plain.is_some() && !needs_caller {
+        found.extend(plain);
+        return;
+    }
+    if !named && !is_parameter(code, site) {
+        return;
+    }
+    for frame in callers::frames(work, code, 0) {
+        match frame {
+            Some(frame) => found.extend(launch(work, code, site, kernel, &frame)),
+            None => found.extend(plain.clone()),
+        }
+    }
+}
+
+fn is_parameter(code: &Code, site: &Site) -> bool {
+    let name = code.view.text(site.callee.name);
+    code.params.iter().chain(&code.templates).any(|param| param.name.as_bytes() == name)
+}
+
+/// The launch at a site for one way in; none if it is one of another kernel.
+fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) -> Option<Launch> {
+    let scope = Scope { work, frame };
+    let template_args = launched(&scope, code, &site.callee, kernel, 0)?;
+    let view = &code.view;
+    let (grid, block, cluster) = match &site.shape {
+        Shape::Written { grid, block } => {
+            (evaluate(&scope, code, grid.clone()), evaluate(&scope, code, block.clone()), None)
+        }
+        Shape::Config(name) => {
+            let config = |member: &[u8]| match locals::local(&scope, code, view.text(*name), &[member], *name) {
+                locals::Local::Known(value) => value,
+                locals::Local::No => None,
+            };
+            (config(b"gridDim"), config(b"blockDim"), cluster_of(&scope, code))
+        }
+    };
+    let numbers = |value: Option<Value>| {
+        let extent = value.map_or([None; 3], Value::extent);
+        extent.map(|extent| extent.and_then(|extent| u32::try_from(extent).ok()).filter(|extent| *extent > 0))
+    };
+    Some(Launch {
+        kernel,
+        template_args,
+        block: numbers(block),
+        grid: numbers(grid),
+        cluster,
+        at: code.place(site.tokens.clone()),
+    })
+}
+
+/// The template arguments if what is launched is `kernel`: by its name, a variable or a parameter that stands for it.
+fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: u32) -> Option<Vec<String>> {
+    let item = scope.work.tree.item(kernel);
+    let name = code.view.text(callee.name);
+    if name == item.name.as_bytes() {
+        let arguments = callee.arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(code, range));
+        return Some(arguments.into_iter().map(|bound| bound.text).collect());
+    }
+    if depth > 4 {
+        return None;
+    }
+    if let Some(range) = locals::initialiser_tokens(code, name, callee.name) {
+        let callee = code::callee_in(&code.view, range)?;
+        return launched(scope, code, &callee, kernel, depth + 1);
+    }
+    let name = std::str::from_utf8(name).ok()?;
+    let Some(bound) = scope.frame.params.get(name).or_else(|| scope.frame.templates.get(name)) else {
+        if code.params.iter().chain(&code.templates).any(|param| param.name == name) {
+            scope.work.needs_caller.set(true);
+        }
+        return None;
+    };
+    let view = super::items::View::owned(bound.text.clone());
+    let callee = code::callee_in(&view, 0..view.len())?;
+    if view.text(callee.name) != item.name.as_bytes() {
+        return None;
+    }
+    let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
+    Some(arguments.into_iter().map(|range| view.spelled(range)).collect())
+}
+
+/// `attribute[0].val.clusterDim.x = 2;` and its kin in the launching function.
+fn cluster_of(scope: &Scope, code: &Code) -> Option<[u32; 3]> {
+    let view = &code.view;
+    let mut cluster = [None; 3];
+    for at in
+        code.body.clone().filter(|at| view.is(*at, b"clusterDim") && view.byte(at + 1, b'.') && view.byte(at + 3, b'='))
+    {
+        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| view.text(at + 2) == *axis)?;
+        let end = (at + 4..code.body.end).find(|at| view.byte(*at, b';'))?;
+        let value = evaluate(scope, code, at + 4..end)?.int().and_then(|value| u32::try_from(value).ok())?;
+        if cluster[axis].replace(value).is_some_and(|before| before != value) {
+            return None;
+        }
+    }
+    let [x, y, z] = cluster;
+    Some([x?, y.unwrap_or(1), z.unwrap_or(1)])
+}
+
+/// What a function launches by name, and whether it launches anything else.
+fn launched_by(
+    tree: &Tree,
+    item: ItemId,
+    names: &FxHashSet<&[u8]>,
+    all_kernels: &FxHashSet<&[u8]>,
+    launching_macros: &FxHashSet<Vec<u8>>,
+) -> Option<(ItemId, Vec<String>, bool)> {
+    let mut named: Vec<String> = Vec::new();
+    let (mut launches, mut other_kernels, mut by_macro) = (0usize, 0usize, false);
+    tree.visit_tokens(item, |bytes, tokens, range| {
+        for token in &tokens[range.start as usize..range.end as usize] {
+            match token.kind {
+                TokenKind::LaunchOpen => launches += 1,
+                // In an expansion the brackets are rewritten.
+                TokenKind::String if token.bytes(bytes) == b"\"<<<\"" => launches += 1,
+                TokenKind::Identifier => {
+                    let word = token.bytes(bytes);
+                    launches += usize::from(is_launch_call(word));
+                    by_macro |= launching_macros.contains(word);
+                    if names.contains(word) {
+                        named.push(String::from_utf8_lossy(word).into_owned());
+                    } else if all_kernels.contains(word) {
+                        other_kernels += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+    });
+    let is_indirect = by_macro || launches > named.len() + other_kernels;
+    named.sort_unstable();
+    named.dedup();
+    (launches > 0 || by_macro).then_some((item, named, is_indirect))
+}
+
+fn is_launch_call(word: &[u8]) -> bool {
+    word.starts_with(b"cudaLaunch") || word.starts_with(b"hipLaunch")
+}
+
+/// Macros whose replacement launches something or is a launch call's name.
+fn launching_macros(tree: &Tree) -> FxHashSet<Vec<u8>> {
+    let mut found = FxHashSet::default();
+    for id in tree.files.ids() {
+        let file = tree.files.get(id);
+        for define in &file.macros {
+            let mut body = file.tokens[define.body.start as usize..define.body.end as usize].iter();
+            if body.any(|token| token.kind == TokenKind::LaunchOpen || is_launch_call(token.bytes(&file.bytes))) {
+                found.insert(file.text(define.name).to_vec());
+            }
+        }
+    }
+    found
+}

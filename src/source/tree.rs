@@ -5,8 +5,8 @@
 
 use super::expand::Unit;
 use super::index::Files;
-use super::lexer::Token;
 use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Made, Tokens};
+use super::lexer::Token;
 use super::select::{Selection, flipped, select};
 use crate::graph::ItemId;
 use crate::program::Name;
@@ -99,7 +99,15 @@ impl Tree {
             by_name.entry(item.name.clone()).or_default().push(ItemId(id));
         }
         let includers = ids.iter().map(|_| OnceLock::new()).collect();
-        let mut tree = Tree { files, items, parts, by_name, members: FxHashMap::default(), declared_in: FxHashMap::default(), includers };
+        let mut tree = Tree {
+            files,
+            items,
+            parts,
+            by_name,
+            members: FxHashMap::default(),
+            declared_in: FxHashMap::default(),
+            includers,
+        };
         tree.link_methods();
         tree.link_declarations();
         tree
@@ -144,7 +152,8 @@ impl Tree {
             return seen;
         }
         let includers = self.includers(from);
-        let seen_with = |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
+        let seen_with =
+            |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
         named.iter().copied().filter(seen_with).collect()
     }
 
@@ -187,15 +196,34 @@ impl Tree {
         self.by_name.keys().map(|name| &**name)
     }
 
-    /// For each file the numbers of its items.
-    pub(super) fn items_by_file(&self) -> Vec<std::ops::Range<u32>> {
-        let mut start = 0;
-        let ranges = self.files.ids().map(|file| {
-            let length = self.items[start as usize..].iter().take_while(|item| item.file == file).count() as u32;
-            start += length;
-            start - length..start
-        });
-        ranges.collect()
+    /// The items of one file, in order.
+    pub fn items_of(&self, file: FileId) -> impl Iterator<Item = ItemId> + use<> {
+        let start = self.items.partition_point(|item| item.file < file) as u32;
+        let end = self.items.partition_point(|item| item.file <= file) as u32;
+        (start..end).map(ItemId)
+    }
+
+    /// Some tokens of an item, expanded.
+    pub(super) fn expanded(&self, id: ItemId, tokens: Tokens) -> String {
+        self.with_source(id, |source| items::plain_text(source, tokens)).expanded.text
+    }
+
+    /// A function's parameters as they stand in the source, without parentheses.
+    pub(super) fn spelled_params(&self, id: ItemId) -> String {
+        let item = self.item(id);
+        let Some(parts) = item.function() else { return String::new() };
+        if item.made.is_some() {
+            return self.expanded(id, parts.params.clone());
+        }
+        let file = self.files.get(item.file);
+        let first = file.tokens.get(parts.params.start as usize);
+        let last = parts.params.end.checked_sub(1).and_then(|last| file.tokens.get(last as usize));
+        match (first, last) {
+            (Some(first), Some(last)) if first.start <= last.start => {
+                String::from_utf8_lossy(&file.bytes[first.start as usize..last.end as usize]).into_owned()
+            }
+            _ => String::new(),
+        }
     }
 
     /// The tokens of an item as they stand in its file, or in the expansion that made it: runs of a token list.
@@ -301,10 +329,15 @@ impl Tree {
 
     /// Gives methods and static members defined outside their class that class, and lists every class's members.
     fn link_methods(&mut self) {
-        let outside: Vec<ItemId> = self.ids().filter(|id| {
-            let item = self.item(*id);
-            item.class.is_none() && !item.qualifier.is_empty() && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
-        }).collect();
+        let outside: Vec<ItemId> = self
+            .ids()
+            .filter(|id| {
+                let item = self.item(*id);
+                item.class.is_none()
+                    && !item.qualifier.is_empty()
+                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
+            })
+            .collect();
         let classes: Vec<(ItemId, ItemId)> =
             outside.par_iter().filter_map(|id| Some((*id, self.class_of_qualifier(*id)?))).collect();
         for (id, class) in classes {
@@ -344,7 +377,8 @@ impl Tree {
             .filter_map(|id| {
                 let item = self.item(*id);
                 let declarations = declared.get(&key(item))?;
-                let in_view = declarations.iter().map(|id| self.item(*id)).filter(|other| self.files.sees(item.file, other.file));
+                let in_view =
+                    declarations.iter().map(|id| self.item(*id)).filter(|other| self.files.sees(item.file, other.file));
                 let mut marks = Attributes::default();
                 let mut files = Vec::new();
                 for other in in_view {
@@ -384,10 +418,10 @@ impl Tree {
         };
         let fitting: Vec<ItemId> = self.named(last).iter().copied().filter(fits).collect();
         // The primary template, unless only a specialisation declares such a member.
-        let is_primary = |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
-        let declares_it = |class: &&ItemId| {
-            self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class))
-        };
+        let is_primary =
+            |class: &&ItemId| matches!(&self.item(**class).kind, ItemKind::Class(parts) if parts.arguments.is_none());
+        let declares_it =
+            |class: &&ItemId| self.named(&item.name).iter().any(|member| self.item(*member).class == Some(**class));
         let mut declaring = fitting.iter().filter(declares_it);
         let first = declaring.clone().find(is_primary).or_else(|| declaring.next());
         first.or_else(|| fitting.iter().find(is_primary)).or(fitting.first()).copied()
@@ -409,7 +443,8 @@ fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
 
 /// Adds the items that only the second selection shows.
 fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Selection, second: FileItems) {
-    let known: FxHashMap<(u32, Option<u32>), u32> = all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
+    let known: FxHashMap<(u32, Option<u32>), u32> =
+        all.iter().map(|(found, _)| (found.name_token, found.made)).zip(0..).map(|(key, index)| (key, index)).collect();
     let sites: Vec<Tokens> = second.made.iter().map(|made| made.site.clone()).collect();
     let made_base = made.len() as u32;
     made.extend(second.made);
@@ -433,7 +468,14 @@ fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Sele
     }
 }
 
-fn item(parts: &FileParts, file: &super::index::File, id: FileId, base: u32, found: Found, in_dead_branch: bool) -> Item {
+fn item(
+    parts: &FileParts,
+    file: &super::index::File,
+    id: FileId,
+    base: u32,
+    found: Found,
+    in_dead_branch: bool,
+) -> Item {
     let place = |tokens: Tokens| match found.made {
         Some(made) => {
             let made = &parts.made[made as usize];
@@ -480,7 +522,13 @@ pub fn describe(tree: &Tree, file: FileId, with_text: bool) -> String {
         let kind = match &item.kind {
             ItemKind::Function(parts) => format!(
                 "{}{:?} function ({}..{}{}){}",
-                if item.attributes.kernel { "kernel " } else if item.attributes.device { "device " } else { "" },
+                if item.attributes.kernel {
+                    "kernel "
+                } else if item.attributes.device {
+                    "device "
+                } else {
+                    ""
+                },
                 parts.role,
                 parts.count.min,
                 parts.count.max,

@@ -8,7 +8,7 @@ use super::shape::Shape;
 use super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 use crate::graph::{Axis, Source};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Bounds of an integer, both inclusive; beyond `FAR` means unbounded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -398,6 +398,15 @@ impl<'a> Facts<'a> {
 
     /// A number that divides the value, whatever it is.
     pub fn divisor(&self, symbol: Symbol) -> u64 {
+        if let Some(found) = self.symbols.known.borrow().divisors.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_divisor(symbol);
+        self.symbols.known.borrow_mut().divisors.insert(symbol, found);
+        found
+    }
+
+    fn work_out_divisor(&self, symbol: Symbol) -> u64 {
         match self.symbols.node(symbol) {
             Node::Int(value) => value.unsigned_abs(),
             Node::Sum { terms, constant } => gcd(self.divisor_of(terms), constant.unsigned_abs()),
@@ -416,6 +425,15 @@ impl<'a> Facts<'a> {
     // ---------------------------------------------------------------- bounds
 
     pub fn bounds(&self, symbol: Symbol) -> Bounds {
+        if let Some(found) = self.symbols.known.borrow().bounds.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_bounds(symbol);
+        self.symbols.known.borrow_mut().bounds.insert(symbol, found);
+        found
+    }
+
+    fn work_out_bounds(&self, symbol: Symbol) -> Bounds {
         match self.symbols.node(symbol) {
             Node::Int(value) => Bounds::new(*value, *value),
             Node::Leaf(leaf) => self.leaf_bounds(leaf),
@@ -546,6 +564,15 @@ impl<'a> Facts<'a> {
 
     /// A condition that holds for every thread, or for none.
     pub fn decide(&self, symbol: Symbol) -> Option<bool> {
+        if let Some(found) = self.symbols.known.borrow().decisions.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_decision(symbol);
+        self.symbols.known.borrow_mut().decisions.insert(symbol, found);
+        found
+    }
+
+    fn work_out_decision(&self, symbol: Symbol) -> Option<bool> {
         let settled = match self.symbols.node(symbol) {
             Node::Int(value) => Some(*value != 0),
             Node::Binary(Operator::Negative, difference, _) => self.sign(*difference),
@@ -575,11 +602,11 @@ impl<'a> Facts<'a> {
 
     /// The largest group over which an expression of thread indices and constants agrees, thread by thread.
     fn by_enumeration(&self, symbol: Symbol) -> Option<Extent> {
-        if let Some(found) = self.symbols.enumerated.borrow().get(&symbol) {
+        if let Some(found) = self.symbols.known.borrow().enumerated.get(&symbol) {
             return *found;
         }
         let found = self.enumerate(symbol);
-        self.symbols.enumerated.borrow_mut().insert(symbol, found);
+        self.symbols.known.borrow_mut().enumerated.insert(symbol, found);
         found
     }
 
@@ -624,7 +651,12 @@ impl<'a> Facts<'a> {
 
     /// The value in one thread; leaves other than thread indices by `given`.
     pub fn value(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<i64> {
-        let of = |symbol: Symbol| self.value(symbol, thread, given);
+        self.value_within(symbol, thread, given, &Cell::new(MAX_VISITS))
+    }
+
+    fn value_within(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>, left: &Cell<u32>) -> Option<i64> {
+        left.set(left.get().checked_sub(1)?);
+        let of = |symbol: Symbol| self.value_within(symbol, thread, given, left);
         Some(match self.symbols.node(symbol) {
             Node::Int(value) => *value,
             Node::Leaf(Leaf::Source(Source::ThreadIdx(axis))) => i64::from(match axis {
@@ -728,6 +760,9 @@ const PAIRS: [(&Source, &Source); 6] = [
     (&Source::BlockIdx(Axis::Y), &Source::GridDim(Axis::Y)),
     (&Source::BlockIdx(Axis::Z), &Source::GridDim(Axis::Z)),
 ];
+
+/// Nodes looked at for one value; a shared subexpression counts each time.
+const MAX_VISITS: u32 = 2_000;
 
 /// One thread of a block.
 #[derive(Copy, Clone, Debug)]

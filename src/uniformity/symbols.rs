@@ -7,6 +7,7 @@
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
 use super::extent::Extent;
+use super::facts::Bounds;
 use crate::graph::{BlockId, InstId, ObjectId, Source};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
@@ -90,12 +91,22 @@ const MAX_TERMS: usize = 12;
 pub struct Symbols {
     nodes: Vec<Node>,
     depth: Vec<u16>,
-    known: FxHashMap<Node, Symbol>,
+    interned: FxHashMap<Node, Symbol>,
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
-    /// How far symbols agree that were worked out thread by thread; they depend on nothing else.
-    pub enumerated: RefCell<FxHashMap<Symbol, Option<Extent>>>,
+    /// What has been worked out of expressions alone.
+    pub known: RefCell<Known>,
+}
+
+/// Facts that follow from an expression and the block's shape, once worked out.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// How far symbols agree that were worked out thread by thread.
+    pub enumerated: FxHashMap<Symbol, Option<Extent>>,
+    pub bounds: FxHashMap<Symbol, Bounds>,
+    pub divisors: FxHashMap<Symbol, u64>,
+    pub decisions: FxHashMap<Symbol, Option<bool>>,
 }
 
 /// `x + extent.x * y (+ extent.x * extent.y * z)` is the thread's rank in the block.
@@ -115,10 +126,10 @@ impl Symbols {
         let mut symbols = Symbols {
             nodes: Vec::new(),
             depth: Vec::new(),
-            known: FxHashMap::default(),
+            interned: FxHashMap::default(),
             dimensions,
             rank: None,
-            enumerated: RefCell::default(),
+            known: RefCell::default(),
         };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
@@ -157,7 +168,7 @@ impl Symbols {
     }
 
     fn intern(&mut self, node: Node) -> Symbol {
-        if let Some(found) = self.known.get(&node) {
+        if let Some(found) = self.interned.get(&node) {
             return *found;
         }
         // A leaf's agreement comes out of a table, however deep what it stands for.
@@ -184,7 +195,7 @@ impl Symbols {
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
         }
         let symbol = Symbol(self.nodes.len() as u32);
-        self.known.insert(node.clone(), symbol);
+        self.interned.insert(node.clone(), symbol);
         self.nodes.push(node);
         self.depth.push(depth);
         symbol

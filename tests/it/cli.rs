@@ -165,7 +165,7 @@ fn completions_and_the_manual_know_the_rules_and_verbs() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ran = folder.run(&["completions", shell]);
         assert_eq!(ran.code, 0);
-        assert!(ran.stdout.contains("divergent-branch"), "{shell}");
+        assert!(ran.stdout.contains("explain") && ran.stdout.contains("exited-threads"), "{shell}");
     }
     let man = folder.run(&["man"]);
     assert!(man.stdout.contains(".TH synclint") && man.stdout.contains("exited"), "{}", man.stdout);
@@ -190,6 +190,46 @@ fn a_baseline_keeps_known_findings_quiet() {
     let gone = folder.run(&["a.cu"]);
     assert_eq!(gone.code, 0);
     assert!(gone.stderr.contains("1 finding of the baseline found no more"), "{}", gone.stderr);
+}
+
+#[test]
+fn proven_changes_are_shown_and_made() {
+    let folder = Folder::new("fix");
+    let before = CLEAN.replace("    __sync", "    // synclint: ignore[divergent-branch] once needed\n    __sync");
+    folder.write("a.cu", &before);
+    let shown = folder.run(&["a.cu", "--diff"]);
+    let hunk = "--- a.cu\n+++ a.cu\n@@ -1,5 +1,4 @@\n __global__ void k(int *v) {\n\
+        -    // synclint: ignore[divergent-branch] once needed\n     __syncthreads();\n     v[threadIdx.x] = 1;\n }\n";
+    assert_eq!((shown.code, shown.stdout.as_str()), (1, hunk));
+    assert_eq!(folder.read("a.cu"), before);
+    let made = folder.run(&["a.cu", "--fix"]);
+    assert_eq!((made.code, folder.read("a.cu").as_str()), (0, CLEAN), "{}", made.stderr);
+    assert!(made.stderr.starts_with("synclint: 1 change made in 1 file\n"), "{}", made.stderr);
+}
+
+#[test]
+fn a_kernel_that_the_settings_misspell_is_told() {
+    let folder = Folder::new("misspelt-kernel");
+    folder.write("a.cu", "__global__ void reduce(int *v) {\n    __syncthreads();\n}\n");
+    folder.write("synclint.toml", "[kernel.reduec]\nblock = [32, 1, 1]\n");
+    let told = folder.run(&["a.cu"]).stderr;
+    assert!(told.contains("a kernel `reduec` that is not among those read; did you mean `reduce`?"), "{told}");
+}
+
+#[test]
+fn why_tells_what_guards_a_barrier() {
+    let folder = Folder::new("why");
+    folder.write("bad.cu", DIVERGENT);
+    folder.write("good.cu", CLEAN);
+    let bad = folder.run(&["why", "bad.cu:3"]);
+    assert_eq!(bad.code, 0, "{}", bad.stderr);
+    assert!(bad.stdout.contains("[divergent-branch]") && bad.stdout.contains("differs from thread to thread"), "{}", bad.stdout);
+    let good = folder.run(&["why", "good.cu:2"]);
+    assert!(good.stdout.contains("is safe") && good.stdout.contains("nothing guards it"), "{}", good.stdout);
+    let none = folder.run(&["why", "good.cu:3"]);
+    assert_eq!((none.code, none.stderr.lines().count()), (2, 1), "{}", none.stderr);
+    assert_eq!(folder.run(&["why", "good.cu"]).code, 2);
+    assert_eq!(folder.run(&["why", "missing.cu:3"]).code, 2);
 }
 
 #[test]

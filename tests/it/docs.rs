@@ -69,7 +69,7 @@ fn the_readme_lists_the_rules_and_options_that_exist() {
 
     let folder = Folder::new("readme");
     let mut known = String::new();
-    for verb in ["check", "explain", "rules", "baseline", "config", "completions", "man"] {
+    for verb in ["check", "why", "explain", "rules", "baseline", "config", "completions", "man"] {
         known.push_str(&folder.run(&[verb, "--help"]).stdout);
     }
     for line in blocks(&readme, "sh").iter().flat_map(|block| block.lines()) {
@@ -98,6 +98,20 @@ fn the_files_that_tools_look_for_agree_with_each_other() {
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         assert!(stored(licence).len() > 500);
     }
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let folder = Folder::new("readme-sample");
+    let readme = stored("README.md");
+    folder.write("blur.cu", &blocks(&readme, "cuda")[0]);
+    let ran = folder.run(&["blur.cu", "--color", "never"]);
+    let shown = blocks(&readme, "text").swap_remove(0);
+    if std::env::var_os("UPDATE").is_some() {
+        crate::assert_generated("README.md", &readme.replacen(&shown, &ran.stdout.trim_end().to_string(), 1));
+        return;
+    }
+    assert_eq!(shown.trim_end(), ran.stdout.trim_end());
 }
 
 /// The matcher of GitHub and the lines of `concise` are made for each other.

@@ -60,9 +60,8 @@ impl<'t> Mentions<'t> {
         names.sort_unstable();
         let symbols: FxHashMap<&[u8], u32> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
         let ids: Vec<FileId> = tree.files.ids().collect();
-        let by_file = tree.items_by_file();
         let gathered: Vec<Vec<(Node, Vec<u32>)>> =
-            ids.par_iter().zip(&by_file).map(|(id, items)| of_file(tree, words, &symbols, &redefined, *id, items)).collect();
+            ids.par_iter().map(|id| of_file(tree, words, &symbols, &redefined, *id)).collect();
         let mut mentioning = vec![Vec::new(); names.len()];
         let (mut nodes, mut mentioned) = (Vec::new(), Vec::new());
         let mut by_item = FxHashMap::default();
@@ -107,7 +106,6 @@ fn of_file(
     symbols: &FxHashMap<&[u8], u32>,
     redefined: &[(Vec<u8>, FileId)],
     id: FileId,
-    items: &std::ops::Range<u32>,
 ) -> Vec<(Node, Vec<u32>)> {
     let file = tree.files.get(id);
     let mut group_words = GroupWords::of(file, words);
@@ -124,7 +122,7 @@ fn of_file(
         }
     }
     let has_launch = file.tokens.iter().any(|token| token.kind == TokenKind::LaunchOpen);
-    for item_id in (items.start..items.end).map(ItemId) {
+    for item_id in tree.items_of(id) {
         let item = tree.item(item_id);
         let is_function = match &item.kind {
             ItemKind::Function(parts) if parts.body.is_some() => true,
@@ -159,11 +157,18 @@ struct GroupWords {
 
 impl GroupWords {
     fn of(file: &File, words: &Words) -> GroupWords {
-        let on: FxHashSet<&str> =
-            words.table.barrier.iter().flat_map(|row| row.on.iter().map(String::as_str)).filter(|on| *on != "group" && *on != "any").collect();
+        let on: FxHashSet<&str> = words
+            .table
+            .barrier
+            .iter()
+            .flat_map(|row| row.on.iter().map(String::as_str))
+            .filter(|on| *on != "group" && *on != "any")
+            .collect();
         let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
         for token in &file.tokens {
-            if token.kind == TokenKind::Identifier && matches!(token.first, b'c' | b't' | b'g' | b'b' | b'l' | b'm' | b'N') {
+            if token.kind == TokenKind::Identifier
+                && matches!(token.first, b'c' | b't' | b'g' | b'b' | b'l' | b'm' | b'N')
+            {
                 let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
                 found.groups |= word == "cooperative_groups"
                     || words.group_maker(word).is_some()
@@ -188,12 +193,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(
-        symbols: &'a FxHashMap<&'a [u8], u32>,
-        words: &'a Words,
-        file: &'a GroupWords,
-        unmarked: bool,
-    ) -> Scan<'a> {
+    fn new(symbols: &'a FxHashMap<&'a [u8], u32>, words: &'a Words, file: &'a GroupWords, unmarked: bool) -> Scan<'a> {
         Scan { symbols, words, file, unmarked, found: Vec::new(), has_barrier: false }
     }
 
@@ -207,7 +207,8 @@ impl<'a> Scan<'a> {
                         self.found.push(*symbol);
                     }
                     if !self.has_barrier {
-                        let before = at.checked_sub(1).and_then(|at| tokens.get(at)).map_or(&[][..], |token| token.bytes(bytes));
+                        let before =
+                            at.checked_sub(1).and_then(|at| tokens.get(at)).map_or(&[][..], |token| token.bytes(bytes));
                         let called = tokens.get(at + 1).is_some_and(|next| next.first == b'(' || next.first == b'<');
                         self.has_barrier = self.is_barrier(word, before, called);
                     }

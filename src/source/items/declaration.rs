@@ -144,8 +144,8 @@ impl Reader<'_, '_> {
                             self.operator(std::mem::take(&mut path), has_type, result_start, start);
                             continue;
                         }
-                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum"
-                        | b"override" | b"final" | b"try" => {
+                        b"const" | b"volatile" | b"typename" | b"template" | b"struct" | b"class" | b"union"
+                        | b"enum" | b"override" | b"final" | b"try" => {
                             self.out.attributes.is_const |= word == b"const" && !self.typed();
                             self.at += 1;
                             continue;
@@ -194,15 +194,17 @@ impl Reader<'_, '_> {
                 }
                 TokenKind::Punctuator | TokenKind::LaunchOpen | TokenKind::LaunchClose => match view.text(self.at) {
                     b"::" => self.at += 1,
-                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => match view.behind_angle(self.at) {
-                        Some(end) => {
-                            if let Some(last) = path.segments.last_mut() {
-                                last.arguments = Some(self.at + 1..end - 1);
+                    b"<" if self.at > start && view.identifier(self.at - 1).is_some() => {
+                        match view.behind_angle(self.at) {
+                            Some(end) => {
+                                if let Some(last) = path.segments.last_mut() {
+                                    last.arguments = Some(self.at + 1..end - 1);
+                                }
+                                self.at = end;
                             }
-                            self.at = end;
+                            None => self.at += 1,
                         }
-                        None => self.at += 1,
-                    },
+                    }
                     b"~" => self.at += 1,
                     b"(" => {
                         let named = self.named_by(&path, start);
@@ -219,7 +221,8 @@ impl Reader<'_, '_> {
                             last.is_macro = true;
                             last.params = self.at;
                             self.at = view.behind(self.at);
-                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty() {
+                        } else if !self.typed() && (has_type || !path.segments.is_empty()) && self.candidates.is_empty()
+                        {
                             return self.parenthesised_declarator();
                         } else {
                             self.at = view.behind(self.at).max(self.at + 1);
@@ -325,7 +328,10 @@ impl Reader<'_, '_> {
         let name = String::from_utf8_lossy(view.text(last));
         let role = match destructor {
             true => Role::Destructor,
-            false if path.segments.len() > 1 && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) => {
+            false
+                if path.segments.len() > 1
+                    && view.text(path.segments[path.segments.len() - 2].at) == view.text(last) =>
+            {
                 Role::Constructor
             }
             false => Role::Plain,
@@ -406,7 +412,11 @@ impl Reader<'_, '_> {
 
     fn next_parenthesis(&self, from: usize) -> usize {
         let mut at = from;
-        while at < self.view.len() && !self.view.byte(at, b'(') && !self.view.byte(at, b';') && !self.view.byte(at, b'{') {
+        while at < self.view.len()
+            && !self.view.byte(at, b'(')
+            && !self.view.byte(at, b';')
+            && !self.view.byte(at, b'{')
+        {
             at = if self.view.is(at, b"<") { self.view.step(at) } else { at + 1 };
         }
         at
@@ -483,7 +493,10 @@ impl Reader<'_, '_> {
     fn parenthesised_declarator(&mut self) {
         let view = self.view;
         let inside = view.inside(self.at);
-        let name = inside.clone().take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'(')).filter(|at| view.identifier(*at).is_some());
+        let name = inside
+            .clone()
+            .take_while(|at| !view.byte(*at, b'[') && !view.byte(*at, b'('))
+            .filter(|at| view.identifier(*at).is_some());
         let name = name.last();
         self.at = view.behind(self.at).max(self.at + 1);
         self.finish_variables(name.into_iter().collect());
@@ -670,7 +683,9 @@ impl Reader<'_, '_> {
                     while matches!(view.text(name), b"*" | b"&" | b"const") {
                         name += 1;
                     }
-                    if view.identifier(name).is_some() && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(") {
+                    if view.identifier(name).is_some()
+                        && matches!(view.text(name + 1), b"=" | b"[" | b";" | b"," | b"{" | b"(")
+                    {
                         names.push(name);
                     }
                     at += 1;

@@ -7,7 +7,7 @@ use super::class_head::class_head;
 use super::declaration::{self, Function, MacroUse, Read};
 use super::macros::MacroUses;
 use super::view::View;
-use super::{ClassParts, FileItems, Found, ItemKind, FunctionParts, Made, Role, Tokens};
+use super::{ClassParts, FileItems, Found, FunctionParts, ItemKind, Made, Role, Tokens};
 use crate::program::Name;
 use crate::source::expand::{Dropped, Expansion, Unit, expand};
 use crate::source::lexer::{TokenKind, lex};
@@ -65,7 +65,14 @@ struct Walk<'u, 'f> {
 impl<'u, 'f> Walk<'u, 'f> {
     fn new(unit: Option<(&'u Unit<'f>, &'u Selection)>) -> Walk<'u, 'f> {
         let outermost = Scope { path: Arc::from([]), class: None, end: None };
-        Walk { unit, items: FileItems::default(), scopes: vec![outermost], names: FxHashMap::default(), macros: MacroUses::default(), made_tokens: 0 }
+        Walk {
+            unit,
+            items: FileItems::default(),
+            scopes: vec![outermost],
+            names: FxHashMap::default(),
+            macros: MacroUses::default(),
+            made_tokens: 0,
+        }
     }
 
     fn run(&mut self, source: &Source) {
@@ -91,7 +98,9 @@ impl<'u, 'f> Walk<'u, 'f> {
                 return start + 3;
             }
             b"public" | b"private" | b"protected" if view.byte(start + 1, b':') => return start + 2,
-            b"static_assert" | b"_Static_assert" | b"asm" | b"__asm__" | b"concept" => return behind_statement(view, start),
+            b"static_assert" | b"_Static_assert" | b"asm" | b"__asm__" | b"concept" => {
+                return behind_statement(view, start);
+            }
             b"[" if view.is(start + 1, b"[") => return view.behind(start).max(start + 1),
             b"friend" if matches!(view.text(start + 1), b"class" | b"struct" | b"union") => {
                 return behind_statement(view, start);
@@ -146,7 +155,8 @@ impl<'u, 'f> Walk<'u, 'f> {
             Read::Variables(names) => {
                 dropped_attributes(source, start, next, &mut attributes);
                 let in_class = self.scopes.last().is_some_and(|scope| scope.class.is_some());
-                let stored = attributes.is_static || attributes.is_constexpr || attributes.device || attributes.constant;
+                let stored =
+                    attributes.is_static || attributes.is_constexpr || attributes.device || attributes.constant;
                 if !in_class || stored {
                     for name_at in names {
                         let mut found = self.found(source, ItemKind::Value, name_at, start..next, &attributes);
@@ -178,7 +188,8 @@ impl<'u, 'f> Walk<'u, 'f> {
         let mut found = self.found(source, ItemKind::Enum, name_at, range, &attributes);
         found.name = self.name(function.name.as_bytes());
         let path = &function.path.segments;
-        found.qualifier = path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
+        found.qualifier =
+            path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
         found.templates = templates;
         let mut role = function.role;
         if attributes.is_friend {
@@ -206,9 +217,17 @@ impl<'u, 'f> Walk<'u, 'f> {
         self.items.found.push(found);
     }
 
-    fn found(&mut self, source: &Source, kind: ItemKind, name_at: usize, range: Range<usize>, attributes: &Attributes) -> Found {
+    fn found(
+        &mut self,
+        source: &Source,
+        kind: ItemKind,
+        name_at: usize,
+        range: Range<usize>,
+        attributes: &Attributes,
+    ) -> Found {
         let view = source.view;
-        let (scope, class) = self.scopes.last().map_or((Arc::from([]), None), |scope| (scope.path.clone(), scope.class));
+        let (scope, class) =
+            self.scopes.last().map_or((Arc::from([]), None), |scope| (scope.path.clone(), scope.class));
         Found {
             kind,
             name: self.name(view.text(name_at)),
@@ -288,7 +307,13 @@ impl<'u, 'f> Walk<'u, 'f> {
                     self.open_scope(source, at, path.first().cloned(), None);
                     for name in path.iter().skip(1) {
                         let end = self.scopes[outer].end;
-                        let longer = self.scopes[outer].path.iter().cloned().chain([name.clone()]).take(MAX_SCOPE_PATH).collect();
+                        let longer = self.scopes[outer]
+                            .path
+                            .iter()
+                            .cloned()
+                            .chain([name.clone()])
+                            .take(MAX_SCOPE_PATH)
+                            .collect();
                         self.scopes[outer] = Scope { path: longer, class: None, end };
                     }
                     return at + 1;
@@ -362,7 +387,8 @@ impl<'u, 'f> Walk<'u, 'f> {
         let mut name = None;
         let mut from = at + 1;
         while from < end {
-            if view.byte(from, b'(') && (view.is(from + 1, b"*") || view.is(from + 1, b"&") || view.is(from + 2, b"::")) {
+            if view.byte(from, b'(') && (view.is(from + 1, b"*") || view.is(from + 1, b"&") || view.is(from + 2, b"::"))
+            {
                 // `typedef void (*Step)(int *);`
                 name = view.inside(from).rev().find(|at| view.identifier(*at).is_some());
                 break;
@@ -370,7 +396,9 @@ impl<'u, 'f> Walk<'u, 'f> {
             if view.identifier(from).is_some() && !view.is(from, b"__attribute__") {
                 name = Some(from);
             }
-            if view.byte(from, b',') && let Some(first) = name {
+            if view.byte(from, b',')
+                && let Some(first) = name
+            {
                 let found = self.found(source, ItemKind::Alias, first, start..end, &Attributes::default());
                 self.items.found.push(found);
             }
@@ -428,7 +456,8 @@ impl<'u, 'f> Walk<'u, 'f> {
         };
         let close = view.behind(open);
         // `typedef struct { .. } Name;`
-        let declared = view.identifier(close).map(|_| close).filter(|_| view.byte(close + 1, b';') || view.byte(close + 1, b','));
+        let declared =
+            view.identifier(close).map(|_| close).filter(|_| view.byte(close + 1, b';') || view.byte(close + 1, b','));
         let is_typedef = view.is(at, b"typedef");
         let name_at = head.name.or(declared.filter(|_| is_typedef));
         let kind = ItemKind::Class(ClassParts {
@@ -485,7 +514,8 @@ impl<'u, 'f> Walk<'u, 'f> {
             let arguments = path.last().and_then(|part| part.arguments.clone()).map(|range| view.range(range));
             let kind = ItemKind::Instantiation { arguments, of_class: false };
             let mut found = self.found(source, kind, function.name_at, start..end, &read.attributes);
-            found.qualifier = path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
+            found.qualifier =
+                path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
             self.items.found.push(found);
         }
         end
@@ -540,7 +570,12 @@ impl<'u, 'f> Walk<'u, 'f> {
             return None;
         }
         // A test framework's macro names no function that anybody calls.
-        if name_is_macro && !header_is_macro && !read.attributes.kernel && !read.attributes.device && !view.byte(start + 1, b'(') {
+        if name_is_macro
+            && !header_is_macro
+            && !read.attributes.kernel
+            && !read.attributes.device
+            && !view.byte(start + 1, b'(')
+        {
             return None;
         }
         self.walk_expansion(source, start..read.next)
@@ -560,7 +595,10 @@ impl<'u, 'f> Walk<'u, 'f> {
         let view = View::all(expansion.expanded.text.as_bytes(), &tokens);
         let made = self.items.made.len() as u32;
         self.run(&Source { view: &view, made: Some(made), dropped: &expansion.dropped });
-        if (self.items.found.len(), self.scopes.len()) == before && !tokens.is_empty() && !view.byte(view.len() - 1, b'}') {
+        if (self.items.found.len(), self.scopes.len()) == before
+            && !tokens.is_empty()
+            && !view.byte(view.len() - 1, b'}')
+        {
             return None;
         }
         self.items.made.push(Made { expansion, tokens, site });

@@ -367,8 +367,22 @@ fn closing_brackets(source: &Source, at: u32) -> &'static str {
 fn is_dropped_word(word: &[u8]) -> bool {
     matches!(
         word,
-        b"static" | b"inline" | b"__inline__" | b"constexpr" | b"consteval" | b"virtual" | b"explicit" | b"friend" | b"extern"
-            | b"typename" | b"template" | b"struct" | b"class" | b"union" | b"enum" | b"register"
+        b"static"
+            | b"inline"
+            | b"__inline__"
+            | b"constexpr"
+            | b"consteval"
+            | b"virtual"
+            | b"explicit"
+            | b"friend"
+            | b"extern"
+            | b"typename"
+            | b"template"
+            | b"struct"
+            | b"class"
+            | b"union"
+            | b"enum"
+            | b"register"
     ) || super::attributes::is_attribute(word)
 }
 

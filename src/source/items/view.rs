@@ -2,16 +2,17 @@
 //!
 //! Positions here (`usize`) count seen tokens; `View::position` gives back those of the whole token list.
 
-use crate::source::lexer::{Token, TokenKind};
+use crate::source::lexer::{Token, TokenKind, lex};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Brackets deeper than template argument lists ever get; beyond it `<` is taken for less-than.
 const MAX_ANGLE_TOKENS: usize = 2048;
 const UNMATCHED: u32 = 1 << 31;
 
-pub(super) struct View<'a> {
-    bytes: &'a [u8],
-    tokens: &'a [Token],
+pub(crate) struct View<'a> {
+    bytes: Cow<'a, [u8]>,
+    tokens: Cow<'a, [Token]>,
     seen: Vec<u32>,
     /// For an opening bracket its closing one, or, with `UNMATCHED`, where what it opens ends; for a closing one its opening one.
     partner: Vec<u32>,
@@ -20,7 +21,17 @@ pub(super) struct View<'a> {
 impl<'a> View<'a> {
     /// `seen` are ascending positions in `tokens`.
     pub fn new(bytes: &'a [u8], tokens: &'a [Token], seen: Vec<u32>) -> View<'a> {
-        let mut view = View { bytes, tokens, partner: vec![0; seen.len()], seen };
+        let mut view = View { bytes: bytes.into(), tokens: tokens.into(), partner: vec![0; seen.len()], seen };
+        view.match_brackets();
+        view
+    }
+
+    /// Over all tokens of a text that the view keeps.
+    pub fn owned(text: String) -> View<'static> {
+        let tokens = lex(text.as_bytes()).tokens;
+        let seen: Vec<u32> = (0..tokens.len() as u32).collect();
+        let mut view =
+            View { bytes: text.into_bytes().into(), tokens: tokens.into(), partner: vec![0; seen.len()], seen };
         view.match_brackets();
         view
     }
@@ -38,8 +49,8 @@ impl<'a> View<'a> {
     }
 
     /// The token's bytes; empty beyond the end.
-    pub fn text(&self, at: usize) -> &'a [u8] {
-        self.token(at).map_or(&[][..], |token| token.bytes(self.bytes))
+    pub fn text(&self, at: usize) -> &[u8] {
+        self.token(at).map_or(&[][..], |token| token.bytes(&self.bytes))
     }
 
     pub fn is(&self, at: usize, text: &[u8]) -> bool {
@@ -51,9 +62,24 @@ impl<'a> View<'a> {
         self.token(at).is_some_and(|token| token.is_byte(byte))
     }
 
-    pub fn identifier(&self, at: usize) -> Option<&'a [u8]> {
+    pub fn identifier(&self, at: usize) -> Option<&[u8]> {
         let token = self.token(at)?;
-        (token.kind == TokenKind::Identifier).then(|| token.bytes(self.bytes))
+        (token.kind == TokenKind::Identifier).then(|| token.bytes(&self.bytes))
+    }
+
+    /// The bytes that a range of seen tokens spans.
+    pub fn span(&self, range: Range<usize>) -> Range<u32> {
+        match (self.token(range.start), range.end.checked_sub(1).and_then(|last| self.token(last))) {
+            (Some(first), Some(last)) if range.start < range.end => first.start..last.end,
+            (Some(first), _) => first.start..first.start,
+            _ => 0..0,
+        }
+    }
+
+    /// What stands in the text over a range of seen tokens.
+    pub fn spelled(&self, range: Range<usize>) -> String {
+        let span = self.span(range);
+        String::from_utf8_lossy(self.bytes.get(span.start as usize..span.end as usize).unwrap_or_default()).into_owned()
     }
 
     pub fn kind(&self, at: usize) -> Option<TokenKind> {
@@ -99,9 +125,31 @@ impl<'a> View<'a> {
         self.partner.get(open).is_some_and(|partner| partner & UNMATCHED == 0)
     }
 
+    /// The opening bracket of the closing one at `at`; itself for a stray one.
+    pub fn opener(&self, at: usize) -> usize {
+        self.partner.get(at).map_or(at, |partner| (partner & !UNMATCHED) as usize)
+    }
+
+    /// The innermost open bracket round a token.
+    pub fn bracket_round(&self, at: usize) -> Option<usize> {
+        let mut at = at;
+        while let Some(before) = at.checked_sub(1) {
+            at = before;
+            if self.is_open_bracket(at) {
+                return Some(at);
+            }
+            if matches!(self.text(at), b")" | b"]" | b"}") {
+                at = self.opener(at).min(at);
+            }
+        }
+        None
+    }
+
     pub fn is_open_bracket(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
-            token.kind == TokenKind::Punctuator && token.end - token.start == 1 && matches!(token.first, b'(' | b'[' | b'{')
+            token.kind == TokenKind::Punctuator
+                && token.end - token.start == 1
+                && matches!(token.first, b'(' | b'[' | b'{')
         })
     }
 

@@ -1,0 +1,163 @@
+//! Who calls a host function, and with what: found by the name's text in the files that see it.
+
+use super::Work;
+use super::code::Code;
+use super::scope::{Bound, Frame, Scope};
+use crate::graph::ItemId;
+use crate::source::tree::Tree;
+use memchr::memmem::Finder;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many functions up the values of parameters are followed, and how many ways in are looked at.
+const MAX_LEVELS: u32 = 4;
+const MAX_FRAMES: usize = 48;
+
+/// All ways in which a function is called in view. `None` stands for one that is not understood.
+pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>> {
+    let mut found: Vec<Option<Frame>> = Vec::new();
+    if level >= MAX_LEVELS {
+        return vec![None];
+    }
+    for caller in work.callers(code.item) {
+        let caller_code: Arc<Code> = work.code(caller);
+        let calls = calls(work.tree, &caller_code, code);
+        if calls.is_empty() {
+            // Its address is taken, or an expansion hides the call.
+            found.push(None);
+        }
+        for call in calls {
+            bind(work, code, &caller_code, &call, level, &mut found);
+            if found.len() > MAX_FRAMES {
+                return vec![None];
+            }
+        }
+    }
+    for arguments in super::instantiations(work.tree, code.item) {
+        let mut frame = Frame::default();
+        for (template, text) in code.templates.iter().zip(arguments) {
+            let value = super::evaluate::integer(text.as_bytes()).map(super::evaluate::Value::Int);
+            frame.templates.insert(template.name.clone(), Bound { value, text });
+        }
+        if !code.templates.is_empty() {
+            found.push(Some(frame));
+        }
+    }
+    if found.is_empty() {
+        found.push(None);
+    }
+    found
+}
+
+struct Call {
+    template_arguments: Option<Range<usize>>,
+    arguments: Vec<Range<usize>>,
+}
+
+fn calls(tree: &Tree, caller: &Code, callee: &Code) -> Vec<Call> {
+    let view = &caller.view;
+    let item = tree.item(callee.item);
+    let mut found = Vec::new();
+    for at in caller.body.clone().filter(|at| view.identifier(*at) == Some(item.name.as_bytes())) {
+        let (open, template_arguments) = match view.is(at + 1, b"<") {
+            true => match view.behind_angle(at + 1) {
+                Some(behind) => (behind, Some(at + 2..behind - 1)),
+                None => continue,
+            },
+            false => (at + 1, None),
+        };
+        if !view.byte(open, b'(') {
+            continue;
+        }
+        let arguments = view.split_at_commas(view.inside(open));
+        let count = arguments.len() as u32;
+        let fits = item
+            .function()
+            .is_some_and(|parts| count >= parts.count.min && (count <= parts.count.max || parts.count.variadic));
+        if fits {
+            found.push(Call { template_arguments, arguments });
+        }
+    }
+    found
+}
+
+/// Adds a frame for each way in which the caller itself is called, if that makes a difference.
+fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, found: &mut Vec<Option<Frame>>) {
+    let attempt = |frame: &Frame| {
+        let scope = Scope { work, frame };
+        let mut bound = Frame::default();
+        for (index, param) in code.params.iter().enumerate() {
+            let argument = match (call.arguments.get(index), &param.default) {
+                (Some(argument), _) => scope.bind(caller, argument.clone()),
+                (None, Some(default)) => Scope { work, frame: &Frame::default() }.bind(code, default.clone()),
+                (None, None) => Bound::default(),
+            };
+            bound.params.insert(param.name.clone(), argument);
+        }
+        let given = call.template_arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(caller, range));
+        for (index, template) in code.templates.iter().enumerate() {
+            let argument = match (given.get(index), &template.default) {
+                (Some(argument), _) => Some(argument.clone()),
+                (None, Some(default)) => Some(Scope { work, frame: &bound }.bind(code, default.clone())),
+                (None, None) => None,
+            };
+            if let Some(argument) = argument {
+                bound.templates.insert(template.name.clone(), argument);
+            }
+        }
+        bound
+    };
+    work.needs_caller.set(false);
+    let plain = attempt(&Frame::default());
+    if !work.needs_caller.replace(false) {
+        found.push(Some(plain));
+        return;
+    }
+    for frame in frames(work, caller, level + 1) {
+        match frame {
+            Some(frame) => found.push(Some(attempt(&frame))),
+            None => found.push(Some(plain.clone())),
+        }
+        if found.len() > MAX_FRAMES {
+            return;
+        }
+    }
+    work.needs_caller.set(false);
+}
+
+/// The functions whose text names `function`, in the files that see it.
+pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
+    let item = tree.item(function);
+    let finder = Finder::new(item.name.as_bytes());
+    let mut found = Vec::new();
+    for id in tree.files.ids() {
+        let file = tree.files.get(id);
+        if !tree.sees(id, function)
+            && !tree.includers(id).iter().take(16).any(|includer| tree.files.sees(*includer, item.file))
+        {
+            continue;
+        }
+        let mut hits = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
+            let index = file.tokens.partition_point(|token| token.start < *at);
+            file.tokens
+                .get(index)
+                .is_some_and(|token| token.start == *at && token.bytes(&file.bytes) == item.name.as_bytes())
+        });
+        let hits: Vec<u32> = hits.by_ref().collect();
+        if hits.is_empty() {
+            continue;
+        }
+        for other in tree.items_of(id) {
+            let around = tree.item(other);
+            if other != function
+                && around.is_definition()
+                && hits
+                    .iter()
+                    .any(|hit| around.range.start <= *hit && *hit < around.range.end && *hit != around.name_range.start)
+            {
+                found.push(other);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,290 @@
+//! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
+
+use crate::graph::ItemId;
+use crate::source::items::{ItemText, View};
+use crate::source::lexer::TokenKind;
+use crate::source::tree::Tree;
+use crate::text::{FileId, Range as FileRange, Span};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+pub(super) struct Code {
+    pub item: ItemId,
+    pub file: FileId,
+    pub text: ItemText,
+    pub view: View<'static>,
+    pub templates: Vec<Parameter>,
+    pub params: Vec<Parameter>,
+    /// Without its braces; empty for what is no function.
+    pub body: Range<usize>,
+    pub sites: Vec<Site>,
+    /// Variables, by their tokens, that a call may write through a reference.
+    by_reference: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(super) struct Parameter {
+    pub name: String,
+    pub default: Option<Range<usize>>,
+    /// The function may write through it.
+    pub is_mutable_reference: bool,
+}
+
+/// One launch, by its tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    pub callee: Callee,
+    pub shape: Shape,
+    pub tokens: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Callee {
+    /// The token of the kernel's name, or of a variable or parameter that stands for it.
+    pub name: usize,
+    pub arguments: Option<Range<usize>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// Grid and block as expressions.
+    Written { grid: Range<usize>, block: Range<usize> },
+    /// A `cudaLaunchConfig_t`, by the token of its name.
+    Config(usize),
+}
+
+impl Code {
+    pub fn new(tree: &Tree, id: ItemId) -> Code {
+        let text = tree.text(id);
+        let view = View::owned(text.expanded.text.clone());
+        let item = tree.item(id);
+        let mut code = Code {
+            item: id,
+            file: item.file,
+            text,
+            view,
+            templates: Vec::new(),
+            params: Vec::new(),
+            body: 0..0,
+            sites: Vec::new(),
+            by_reference: Vec::new(),
+        };
+        let mut at = 0;
+        while code.view.is(at, b"template") && code.view.is(at + 1, b"<") {
+            let Some(end) = code.view.behind_angle(at + 1) else { break };
+            code.templates = parameters(&code.view, at + 2..end - 1);
+            at = end;
+        }
+        if item.function().is_some() {
+            while at < code.view.len() && !code.view.byte(at, b'(') {
+                at = code.view.step(at);
+            }
+            code.params = parameters(&code.view, code.view.inside(at));
+            at = code.view.behind(at);
+            while at < code.view.len() && !code.view.byte(at, b'{') {
+                at = code.view.step(at);
+            }
+            code.body = code.view.inside(at);
+            code.sites = sites(&code.view, code.body.clone());
+            code.by_reference = by_reference(tree, &code);
+        }
+        code
+    }
+
+    /// Other text to be read as if it stood beside this item.
+    pub fn beside(&self, text: String) -> Code {
+        Code {
+            item: self.item,
+            file: self.file,
+            text: ItemText::default(),
+            view: View::owned(text),
+            templates: Vec::new(),
+            params: Vec::new(),
+            body: 0..0,
+            sites: Vec::new(),
+            by_reference: Vec::new(),
+        }
+    }
+
+    /// Whether the variable at a token is an argument that the function called may write.
+    pub fn passes_by_reference(&self, at: usize) -> bool {
+        self.by_reference.contains(&at)
+    }
+
+    /// Where tokens stand in the file.
+    pub fn place(&self, tokens: Range<usize>) -> FileRange {
+        let span = self.view.span(tokens);
+        self.text.expanded.home(Span { start: span.start, end: span.end }).range
+    }
+}
+
+fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
+    let mut found = Vec::new();
+    for piece in view.split_at_commas(range) {
+        let mut name = None;
+        let mut default = None;
+        let (mut is_reference, mut is_const) = (false, false);
+        let mut at = piece.start;
+        while at < piece.end {
+            match view.text(at) {
+                b"=" => {
+                    default = Some(at + 1..piece.end);
+                    break;
+                }
+                b"&" => is_reference = true,
+                b"const" => is_const = true,
+                b"[" => break,
+                _ if view.identifier(at).is_some() => name = Some(at),
+                _ => {}
+            }
+            at = view.step(at);
+        }
+        found.push(Parameter {
+            name: name.map_or(String::new(), |name| String::from_utf8_lossy(view.text(name)).into_owned()),
+            default,
+            is_mutable_reference: is_reference && !is_const,
+        });
+    }
+    found
+}
+
+/// Arguments that are plain variables and stand for a parameter `T &` of a function in view.
+fn by_reference(tree: &Tree, code: &Code) -> Vec<usize> {
+    let view = &code.view;
+    let mut found = Vec::new();
+    let mut known: FxHashMap<&[u8], Vec<Vec<Parameter>>> = FxHashMap::default();
+    for at in code.body.clone() {
+        let Some(name) = view.identifier(at) else { continue };
+        if !view.byte(at + 1, b'(') || matches!(view.text(at.wrapping_sub(1)), b"." | b"->") {
+            continue;
+        }
+        let signatures = known.entry(name).or_insert_with(|| {
+            let Ok(name) = std::str::from_utf8(name) else { return Vec::new() };
+            let functions = tree.visible(code.file, name).into_iter().filter(|id| tree.item(*id).function().is_some());
+            let read = |id: ItemId| {
+                let view = View::owned(tree.spelled_params(id));
+                parameters(&view, 0..view.len())
+            };
+            functions.take(8).map(read).collect()
+        });
+        if signatures.iter().flatten().any(|param| param.is_mutable_reference) {
+            for (index, argument) in view.split_at_commas(view.inside(at + 1)).into_iter().enumerate() {
+                let written =
+                    signatures.iter().any(|params| params.get(index).is_some_and(|param| param.is_mutable_reference));
+                if written && view.identifier(argument.start).is_some() {
+                    found.push(argument.start);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
+    let mut found = Vec::new();
+    for at in body {
+        match view.kind(at) {
+            // The expander writes `kernel<<<grid, block>>>(x)` as `kernel("<<<", grid, block)(x)`.
+            Some(TokenKind::String) if view.is(at, b"\"<<<\"") && at > 1 && view.byte(at - 1, b'(') => {
+                let config = view.split_at_commas(view.inside(at - 1));
+                if let (Some(callee), [_, grid, block, ..]) = (callee_before(view, at - 1), config.as_slice()) {
+                    let shape = Shape::Written { grid: grid.clone(), block: block.clone() };
+                    let start = callee.name;
+                    found.push(Site { callee, shape, tokens: start..view.behind(at - 1) });
+                }
+            }
+            Some(TokenKind::Identifier) => {
+                let open = match view.is(at + 1, b"<") {
+                    true => view.behind_angle(at + 1).unwrap_or(at + 1),
+                    false => at + 1,
+                };
+                if view.byte(open, b'(')
+                    && let Some(site) = runtime_call(view, at, open)
+                {
+                    found.push(site);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// `cudaLaunchKernel((void *)k, grid, block, ..)`, `cudaLaunchKernelEx(&config, k, ..)`
+fn runtime_call(view: &View, name: usize, open: usize) -> Option<Site> {
+    let word = view.text(name);
+    let with_config = match word {
+        b"cudaLaunchKernel" | b"cudaLaunchCooperativeKernel" | b"hipLaunchKernel" | b"hipLaunchCooperativeKernel" => {
+            false
+        }
+        b"cudaLaunchKernelEx" | b"cudaLaunchKernelExC" | b"hipLaunchKernelEx" | b"hipLaunchKernelExC" => true,
+        _ => return None,
+    };
+    let arguments = view.split_at_commas(view.inside(open));
+    let [first, second, rest @ ..] = arguments.as_slice() else { return None };
+    let tokens = name..view.behind(open);
+    if with_config {
+        let config = first.clone().rev().find(|at| view.identifier(*at).is_some())?;
+        let callee = callee_in(view, second.clone())?;
+        return Some(Site { callee, shape: Shape::Config(config), tokens });
+    }
+    let callee = callee_in(view, first.clone())?;
+    let shape = Shape::Written { grid: second.clone(), block: rest.first()?.clone() };
+    Some(Site { callee, shape, tokens })
+}
+
+/// The name, with its template arguments, that ends before the bracket at `open`.
+fn callee_before(view: &View, open: usize) -> Option<Callee> {
+    let last = open.checked_sub(1)?;
+    if view.identifier(last).is_some() {
+        return Some(Callee { name: last, arguments: None });
+    }
+    let mut depth = 0i32;
+    let mut at = last;
+    for _ in 0..1000 {
+        match view.text(at) {
+            b">" => depth += 1,
+            b">>" => depth += 2,
+            b">>>" => depth += 3,
+            b"<" => depth -= 1,
+            b")" | b"]" | b"}" => at = view.opener(at),
+            b";" | b"{" => return None,
+            _ => {}
+        }
+        if depth <= 0 {
+            break;
+        }
+        at = at.checked_sub(1)?;
+    }
+    let name = at.checked_sub(1)?;
+    (view.is(at, b"<") && view.identifier(name).is_some()).then(|| Callee { name, arguments: Some(at + 1..last) })
+}
+
+/// The function that an expression names under its casts: `(const void *)k<float, 4>`, `&k`.
+pub(super) fn callee_in(view: &View, range: Range<usize>) -> Option<Callee> {
+    let mut found = None;
+    let mut at = range.start;
+    while at < range.end {
+        if view.byte(at, b'(') {
+            let inside = view.inside(at);
+            let is_cast = inside.clone().all(|at| {
+                view.identifier(at).is_some()
+                    || matches!(view.text(at), b"*" | b"&" | b"::" | b"<" | b">" | b"(" | b")" | b",")
+            }) && view.behind(at) < range.end
+                && !matches!(view.text(view.behind(at)), b")" | b",");
+            at = if is_cast { view.behind(at) } else { at + 1 };
+            continue;
+        }
+        if view.identifier(at).is_some() {
+            let is_cast = view.text(at).ends_with(b"_cast");
+            let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1) } else { None };
+            if !is_cast {
+                found = Some(Callee { name: at, arguments: behind.map(|behind| at + 2..behind - 1) });
+            }
+            at = behind.unwrap_or(at + 1);
+            continue;
+        }
+        at += 1;
+    }
+    found
+}

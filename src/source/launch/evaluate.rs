@@ -1,0 +1,362 @@
+//! Constant expressions by their tokens -> numbers and extents.
+//!
+//! Whatever it does not understand is unknown; a known value is right unless a name means something else than it seems to.
+
+use super::code::Code;
+use super::scope::Scope;
+use crate::source::lexer::TokenKind;
+use std::ops::Range;
+
+/// Operators, calls and names nested deeper than this are given up.
+const MAX_DEPTH: u32 = 48;
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Int(i64),
+    /// A `dim3`; extents that are not known are none.
+    Extent([Option<i64>; 3]),
+}
+
+impl Value {
+    pub fn int(self) -> Option<i64> {
+        match self {
+            Value::Int(value) => Some(value),
+            Value::Extent(_) => None,
+        }
+    }
+
+    /// A number where an extent is wanted is one in x.
+    pub fn extent(self) -> [Option<i64>; 3] {
+        match self {
+            Value::Int(value) => [Some(value), Some(1), Some(1)],
+            Value::Extent(extent) => extent,
+        }
+    }
+}
+
+/// The value of `range` in a function's text.
+pub(super) fn evaluate(scope: &Scope, code: &Code, range: Range<usize>) -> Option<Value> {
+    if !scope.enter(MAX_DEPTH) {
+        return None;
+    }
+    let mut parser = Parser { scope, code, at: range.start, end: range.end };
+    let value = parser.conditional().filter(|_| parser.at >= parser.end);
+    scope.leave();
+    value
+}
+
+struct Parser<'a, 's> {
+    scope: &'a Scope<'s>,
+    code: &'a Code,
+    at: usize,
+    end: usize,
+}
+
+impl Parser<'_, '_> {
+    fn text(&self) -> &[u8] {
+        if self.at < self.end { self.code.view.text(self.at) } else { b"" }
+    }
+
+    fn conditional(&mut self) -> Option<Value> {
+        let condition = self.binary(0);
+        if self.text() != b"?" {
+            return condition;
+        }
+        // Both arms are skipped over by their tokens, so that an unknown condition with equal arms is known.
+        let yes_start = self.at + 1;
+        let colon = self.colon_behind(yes_start)?;
+        let (end, end_of_all) = (self.end, self.end);
+        let yes = evaluate(self.scope, self.code, yes_start..colon);
+        let no = evaluate(self.scope, self.code, colon + 1..end);
+        self.at = end_of_all;
+        match condition.and_then(Value::int) {
+            Some(0) => no,
+            Some(_) => yes,
+            None => yes.filter(|yes| no == Some(*yes)),
+        }
+    }
+
+    fn colon_behind(&self, from: usize) -> Option<usize> {
+        let view = &self.code.view;
+        let mut nested = 0;
+        let mut at = from;
+        while at < self.end {
+            match view.text(at) {
+                b"?" => nested += 1,
+                b":" if nested == 0 => return Some(at),
+                b":" => nested -= 1,
+                _ => {}
+            }
+            at = if view.is_open_bracket(at) { view.behind(at) } else { at + 1 };
+        }
+        None
+    }
+
+    fn binary(&mut self, weakest: u8) -> Option<Value> {
+        let mut left = self.unary();
+        loop {
+            let Some((strength, operator)) = operator(self.text()) else { return left };
+            if strength < weakest || self.at >= self.end {
+                return left;
+            }
+            self.at += 1;
+            let right = self.binary(strength + 1);
+            left = match (left, right) {
+                (Some(Value::Int(left)), Some(Value::Int(right))) => operator(left, right).map(Value::Int),
+                _ => None,
+            };
+        }
+    }
+
+    fn unary(&mut self) -> Option<Value> {
+        let mut signs = Vec::new();
+        while let sign @ (b"-" | b"+" | b"!" | b"~") = self.text() {
+            signs.push(sign[0]);
+            self.at += 1;
+        }
+        let mut value = self.postfix();
+        for sign in signs.iter().rev() {
+            value = value.and_then(Value::int).and_then(|value| {
+                Some(Value::Int(match sign {
+                    b'-' => value.checked_neg()?,
+                    b'!' => i64::from(value == 0),
+                    b'~' => !value,
+                    _ => value,
+                }))
+            });
+        }
+        value
+    }
+
+    fn postfix(&mut self) -> Option<Value> {
+        let mut value = self.primary();
+        while self.text() == b"." {
+            let axis = match self.code.view.text(self.at + 1) {
+                b"x" => 0,
+                b"y" => 1,
+                b"z" => 2,
+                _ => usize::MAX,
+            };
+            self.at += 2;
+            value = match value {
+                Some(Value::Extent(extent)) if axis < 3 => extent[axis].map(Value::Int),
+                _ => None,
+            };
+        }
+        value
+    }
+
+    fn primary(&mut self) -> Option<Value> {
+        let view = &self.code.view;
+        if self.at >= self.end {
+            return None;
+        }
+        match view.kind(self.at)? {
+            TokenKind::Number => {
+                let value = integer(view.text(self.at));
+                self.at += 1;
+                value.map(Value::Int)
+            }
+            TokenKind::Identifier => self.name(),
+            TokenKind::Punctuator if view.byte(self.at, b'(') => {
+                let inside = view.inside(self.at);
+                let behind = view.behind(self.at);
+                let is_cast = behind < self.end
+                    && !inside.is_empty()
+                    && inside.clone().all(|at| is_type_word(view.text(at)))
+                    && !matches!(view.kind(behind), Some(TokenKind::Punctuator) if !view.byte(behind, b'('));
+                self.at = behind;
+                if is_cast {
+                    return self.deeper(Self::unary);
+                }
+                evaluate(self.scope, self.code, inside)
+            }
+            TokenKind::Punctuator if view.byte(self.at, b'{') => {
+                let inside = view.inside(self.at);
+                self.at = view.behind(self.at);
+                Some(self.extent(inside))
+            }
+            _ => None,
+        }
+    }
+
+    /// A name, possibly qualified, called, or with members.
+    fn name(&mut self) -> Option<Value> {
+        let view = &self.code.view;
+        let first = self.at;
+        let mut path = vec![(self.at, None)];
+        self.at += 1;
+        loop {
+            if view.is(self.at, b"<")
+                && self.at < self.end
+                && let Some(behind) = view.behind_angle(self.at)
+                && behind <= self.end
+                && (matches!(view.text(behind), b"(" | b"{" | b"::"))
+            {
+                if let Some(last) = path.last_mut() {
+                    last.1 = Some(self.at + 1..behind - 1);
+                }
+                self.at = behind;
+            }
+            if view.is(self.at, b"::") && self.at < self.end && view.identifier(self.at + 1).is_some() {
+                path.push((self.at + 1, None));
+                self.at += 2;
+                continue;
+            }
+            break;
+        }
+        let last = path.last().map_or(first, |last| last.0);
+        let word = view.text(last);
+        if self.at < self.end && (view.byte(self.at, b'(') || view.byte(self.at, b'{')) {
+            let inside = view.inside(self.at);
+            self.at = view.behind(self.at);
+            return self.call(&path, word, inside);
+        }
+        if is_type_word(word) && view.kind(self.at) == Some(TokenKind::Identifier) {
+            // `unsigned int(x)`
+            return self.deeper(Self::name);
+        }
+        match word {
+            b"true" => return Some(Value::Int(1)),
+            b"false" | b"nullptr" => return Some(Value::Int(0)),
+            b"warpSize" => return Some(Value::Int(32)),
+            b"sizeof" => return None,
+            _ => {}
+        }
+        let mut members = Vec::new();
+        while self.at + 1 < self.end
+            && (view.byte(self.at, b'.') || view.is(self.at, b"->"))
+            && view.identifier(self.at + 1).is_some()
+            && !view.byte(self.at + 2, b'(')
+        {
+            members.push(self.at + 1);
+            self.at += 2;
+        }
+        self.scope.name(self.code, &path, &members, first)
+    }
+
+    fn call(&mut self, path: &[(usize, Option<Range<usize>>)], word: &[u8], inside: Range<usize>) -> Option<Value> {
+        let view = &self.code.view;
+        match word {
+            b"dim3" | b"uint3" => return Some(self.extent(inside)),
+            b"static_cast" | b"reinterpret_cast" | b"const_cast" => return evaluate(self.scope, self.code, inside),
+            b"sizeof" => return size_of(&view.spelled(inside)).map(Value::Int),
+            word if is_type_word(word) => return evaluate(self.scope, self.code, inside),
+            _ => {}
+        }
+        let arguments = view.split_at_commas(inside);
+        if let (b"min" | b"max", [left, right]) = (word, arguments.as_slice()) {
+            let left = evaluate(self.scope, self.code, left.clone())?.int()?;
+            let right = evaluate(self.scope, self.code, right.clone())?.int()?;
+            return Some(Value::Int(if word == b"min" { left.min(right) } else { left.max(right) }));
+        }
+        self.scope.call(self.code, path, &arguments)
+    }
+
+    fn deeper(&mut self, read: impl Fn(&mut Self) -> Option<Value>) -> Option<Value> {
+        if !self.scope.enter(MAX_DEPTH) {
+            self.at = self.end;
+            return None;
+        }
+        let value = read(self);
+        self.scope.leave();
+        value
+    }
+
+    fn extent(&self, inside: Range<usize>) -> Value {
+        let pieces = self.code.view.split_at_commas(inside);
+        // `dim3(other)`
+        if let [only] = pieces.as_slice()
+            && let Some(value) = evaluate(self.scope, self.code, only.clone())
+        {
+            return Value::Extent(value.extent());
+        }
+        let mut extent = [Some(1); 3];
+        for (axis, piece) in pieces.into_iter().enumerate().take(3) {
+            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::int);
+        }
+        Value::Extent(extent)
+    }
+}
+
+type Operator = fn(i64, i64) -> Option<i64>;
+
+fn operator(text: &[u8]) -> Option<(u8, Operator)> {
+    let operator: (u8, Operator) = match text {
+        b"||" => (1, |a, b| Some(i64::from(a != 0 || b != 0))),
+        b"&&" => (2, |a, b| Some(i64::from(a != 0 && b != 0))),
+        b"|" => (3, |a, b| Some(a | b)),
+        b"^" => (4, |a, b| Some(a ^ b)),
+        b"&" => (5, |a, b| Some(a & b)),
+        b"==" => (6, |a, b| Some(i64::from(a == b))),
+        b"!=" => (6, |a, b| Some(i64::from(a != b))),
+        b"<" => (7, |a, b| Some(i64::from(a < b))),
+        b">" => (7, |a, b| Some(i64::from(a > b))),
+        b"<=" => (7, |a, b| Some(i64::from(a <= b))),
+        b">=" => (7, |a, b| Some(i64::from(a >= b))),
+        b"<<" => (8, |a, b| u32::try_from(b).ok().filter(|b| *b < 62).and_then(|b| a.checked_mul(1 << b))),
+        b">>" => (8, |a, b| u32::try_from(b).ok().filter(|b| *b < 63).map(|b| a >> b)),
+        b"+" => (9, i64::checked_add),
+        b"-" => (9, i64::checked_sub),
+        b"*" => (10, i64::checked_mul),
+        b"/" => (10, i64::checked_div),
+        b"%" => (10, i64::checked_rem),
+        _ => return None,
+    };
+    Some(operator)
+}
+
+fn is_type_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"int"
+            | b"unsigned"
+            | b"signed"
+            | b"long"
+            | b"short"
+            | b"char"
+            | b"bool"
+            | b"size_t"
+            | b"const"
+            | b"std"
+            | b"::"
+            | b"uint"
+            | b"ulong"
+            | b"int32_t"
+            | b"uint32_t"
+            | b"int64_t"
+            | b"uint64_t"
+            | b"int16_t"
+            | b"uint16_t"
+            | b"uint8_t"
+            | b"int8_t"
+            | b"ptrdiff_t"
+            | b"intptr_t"
+            | b"dim3"
+    )
+}
+
+/// Sizes that are the same on every platform CUDA runs on.
+fn size_of(ty: &str) -> Option<i64> {
+    Some(match ty.trim() {
+        "char" | "bool" | "unsigned char" | "int8_t" | "uint8_t" => 1,
+        "short" | "unsigned short" | "int16_t" | "uint16_t" | "half" | "__half" => 2,
+        "int" | "unsigned" | "unsigned int" | "float" | "int32_t" | "uint32_t" => 4,
+        "double" | "long long" | "unsigned long long" | "int64_t" | "uint64_t" | "size_t" | "float2" | "int2" => 8,
+        "float4" | "int4" | "double2" => 16,
+        _ => return None,
+    })
+}
+
+/// An integer literal; one with a point or an exponent is none.
+pub(super) fn integer(text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?.replace('\'', "").to_ascii_lowercase();
+    let (digits, radix) = match text.as_bytes() {
+        [b'0', b'x', ..] => (&text[2..], 16),
+        [b'0', b'b', ..] => (&text[2..], 2),
+        [b'0', b'0'..=b'7', ..] => (&text[1..], 8),
+        _ => (&text[..], 10),
+    };
+    let digits = digits.trim_end_matches(['u', 'l', 'z']);
+    i64::from_str_radix(digits, radix).ok()
+}

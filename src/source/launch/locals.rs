@@ -1,0 +1,466 @@
+//! A local variable at one place of a function -> the value it must have there.
+//!
+//! Every write to it is found by its tokens; only those that must have happened count, and any other one that may have
+//! happened makes the value unknown.
+
+use super::code::Code;
+use super::evaluate::{Value, evaluate};
+use super::scope::Scope;
+use crate::source::items::View;
+use std::ops::Range;
+
+/// What a name at a place is.
+pub(super) enum Local {
+    /// No local variable.
+    No,
+    Known(Option<Value>),
+}
+
+/// The value of `name.members` at the token `at`.
+pub(super) fn local(scope: &Scope, code: &Code, name: &[u8], members: &[&[u8]], at: usize) -> Local {
+    let view = &code.view;
+    let Some(declared) = declaration(view, code.body.clone(), name, at) else { return Local::No };
+    let variable = Variable { scope, code, members, statement: statement_start(view, declared), declared };
+    Local::Known(variable.value_at(name, at))
+}
+
+/// The value of a parameter, which `initial` is at entry, at a place behind possible writes to it.
+pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
+    occurrences(&code.view, code.body.clone(), name).any(|found| found < at && write(code, found).is_some())
+}
+
+/// The initialiser of a local variable that is declared once and never written: the tokens it stands for.
+pub(super) fn initialiser_tokens(code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
+    let declared = declaration(&code.view, code.body.clone(), name, at)?;
+    let writes = occurrences(&code.view, declared + 1..code.body.end, name).any(|found| write(code, found).is_some());
+    match initialiser(&code.view, declared) {
+        Initialiser::Expression(range) if !writes => Some(range),
+        _ => None,
+    }
+}
+
+struct Variable<'a, 's> {
+    scope: &'a Scope<'s>,
+    code: &'a Code,
+    members: &'a [&'a [u8]],
+    statement: usize,
+    declared: usize,
+}
+
+struct Write {
+    at: usize,
+    /// The member path written: empty for the whole.
+    members: Vec<Range<usize>>,
+    /// The value, for a plain assignment.
+    value: Option<Range<usize>>,
+}
+
+impl Variable<'_, '_> {
+    fn value_at(&self, name: &[u8], at: usize) -> Option<Value> {
+        let view = &self.code.view;
+        let specifiers: Vec<&[u8]> = (self.statement..self.declared).map(|at| view.text(at)).collect();
+        let is_const = specifiers.iter().any(|word| matches!(*word, b"const" | b"constexpr"));
+        let is_reference = view.is(self.declared - 1, b"&");
+        let is_extent = specifiers.iter().any(|word| matches!(*word, b"dim3" | b"uint3"));
+        if is_reference && !is_const {
+            return None;
+        }
+        let mut value = self.initial(is_extent);
+        if is_const {
+            return value;
+        }
+        let mut last_sure = self.declared;
+        let mut later: Vec<usize> = Vec::new();
+        for found in occurrences(view, self.declared + 1..self.code.body.end, name) {
+            let Some(write) = write(self.code, found) else { continue };
+            if !self.concerns(&write) {
+                continue;
+            }
+            if write.at > at {
+                later.push(write.at);
+                continue;
+            }
+            if !must_come_before(view, write.at, at) {
+                value = self.forget(value, &write);
+                continue;
+            }
+            last_sure = write.at;
+            value = self.written(value, &write, is_extent);
+        }
+        // A write further down comes before this place again if a loop goes round both.
+        let comes_back = later.iter().any(|later| loop_round(view, *later, at).is_some_and(|open| open > last_sure));
+        if comes_back { None } else { value }
+    }
+
+    fn initial(&self, is_extent: bool) -> Option<Value> {
+        let view = &self.code.view;
+        match initialiser(view, self.declared) {
+            Initialiser::None if self.members.last().is_some_and(|member| member.ends_with(b"Dim")) || is_extent => {
+                self.component(Value::Extent([Some(1); 3]), 0)
+            }
+            Initialiser::None => None,
+            Initialiser::Expression(range) | Initialiser::Arguments(range) if self.members.is_empty() || is_extent => {
+                let value = if is_extent { self.extent(range) } else { evaluate(self.scope, self.code, range)? };
+                self.component(value, 0)
+            }
+            Initialiser::Expression(range) if view.byte(range.start, b'{') => self.aggregate(view.inside(range.start)),
+            Initialiser::Arguments(range) => self.aggregate(range),
+            Initialiser::Expression(_) | Initialiser::Other => None,
+        }
+    }
+
+    fn extent(&self, range: Range<usize>) -> Value {
+        let pieces = self.code.view.split_at_commas(range);
+        if let [only] = pieces.as_slice() {
+            let value = evaluate(self.scope, self.code, only.clone());
+            return Value::Extent(value.map_or([None; 3], Value::extent));
+        }
+        let mut extent = [Some(1); 3];
+        for (axis, piece) in pieces.into_iter().enumerate().take(3) {
+            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::int);
+        }
+        Value::Extent(extent)
+    }
+
+    /// `cudaLaunchConfig_t config = {grid, block, ..};`
+    fn aggregate(&self, inside: Range<usize>) -> Option<Value> {
+        let pieces = self.code.view.split_at_commas(inside);
+        let index = match *self.members.first()? {
+            b"gridDim" => 0,
+            b"blockDim" => 1,
+            _ => return None,
+        };
+        if pieces.len() <= 1 {
+            return self.component(Value::Extent([Some(1); 3]), 1);
+        }
+        let value = match pieces.get(index) {
+            Some(piece) => evaluate(self.scope, self.code, piece.clone())?,
+            None => Value::Extent([Some(1); 3]),
+        };
+        self.component(value, 1)
+    }
+
+    /// From a value the component that the members behind `used` name.
+    fn component(&self, value: Value, used: usize) -> Option<Value> {
+        match (value, self.members.get(used..).unwrap_or_default()) {
+            (value, []) => Some(value),
+            (Value::Extent(extent), [member]) => match axis(member) {
+                Some(axis) => extent[axis].map(Value::Int),
+                None => member.ends_with(b"Dim").then_some(value),
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a write changes what is asked for.
+    fn concerns(&self, write: &Write) -> bool {
+        let view = &self.code.view;
+        write.members.iter().zip(self.members).all(|(written, asked)| view.text(written.start) == *asked)
+    }
+
+    fn forget(&self, value: Option<Value>, write: &Write) -> Option<Value> {
+        match (value, self.axis_of(write)) {
+            (Some(Value::Extent(mut extent)), Some(axis)) => {
+                extent[axis] = None;
+                Some(Value::Extent(extent))
+            }
+            _ => None,
+        }
+    }
+
+    fn written(&self, value: Option<Value>, write: &Write, is_extent: bool) -> Option<Value> {
+        let Some(assigned) = write.value.clone() else { return self.forget(value, write) };
+        if write.members.len() > self.members.len() {
+            let axis = self.axis_of(write)?;
+            let mut extent = match value {
+                Some(Value::Extent(extent)) => extent,
+                _ => [None; 3],
+            };
+            extent[axis] = evaluate(self.scope, self.code, assigned).and_then(Value::int);
+            return Some(Value::Extent(extent));
+        }
+        let view = &self.code.view;
+        if write.members.is_empty() && !self.members.is_empty() && !is_extent {
+            return if view.byte(assigned.start, b'{') { self.aggregate(view.inside(assigned.start)) } else { None };
+        }
+        let value = evaluate(self.scope, self.code, assigned)?;
+        let is_extent =
+            is_extent || write.members.last().is_some_and(|member| view.text(member.start).ends_with(b"Dim"));
+        let value = if is_extent { Value::Extent(value.extent()) } else { value };
+        self.component(value, write.members.len())
+    }
+
+    /// The axis that a write of one member of an extent sets.
+    fn axis_of(&self, write: &Write) -> Option<usize> {
+        if write.members.len() != self.members.len() + 1 {
+            return None;
+        }
+        axis(self.code.view.text(write.members.last()?.start))
+    }
+}
+
+fn axis(member: &[u8]) -> Option<usize> {
+    match member {
+        b"x" => Some(0),
+        b"y" => Some(1),
+        b"z" => Some(2),
+        _ => None,
+    }
+}
+
+/// Uses of a name that are no member, no qualifier and no qualified name.
+fn occurrences<'v>(view: &'v View<'static>, range: Range<usize>, name: &'v [u8]) -> impl Iterator<Item = usize> + 'v {
+    range.filter(move |at| {
+        view.identifier(*at) == Some(name)
+            && !matches!(view.text(at.wrapping_sub(1)), b"." | b"->" | b"::")
+            && !view.is(at + 1, b"::")
+    })
+}
+
+/// The declaration that a name at `at` means: the last one before it whose scope is still open.
+fn declaration(view: &View<'static>, body: Range<usize>, name: &[u8], at: usize) -> Option<usize> {
+    let before = occurrences(view, body.start..at.min(body.end), name)
+        .filter(|found| is_declarator(view, *found) && scope_end(view, *found, body.end) > at);
+    before.last()
+}
+
+fn is_declarator(view: &View, at: usize) -> bool {
+    if !matches!(view.text(at + 1), b"=" | b";" | b"," | b"(" | b"{" | b"[" | b")" | b":") {
+        return false;
+    }
+    let start = statement_start(view, at);
+    if start >= at || view.identifier(start).is_none() || is_statement_word(view.text(start)) {
+        return false;
+    }
+    let before = view.text(at - 1);
+    match before {
+        b"*" | b"&" | b"&&" | b">" => is_type(view, start..at),
+        b"," => {
+            // A later declarator of a list: the first one is a declarator, and no bracket opens in between.
+            let first = (start..at)
+                .find(|first| view.identifier(*first).is_some() && first + 1 < at && ends_type(view, start..*first));
+            first.is_some() && view.bracket_round(at) == view.bracket_round(start)
+        }
+        _ => view.identifier(at - 1).is_some() && is_type(view, start..at),
+    }
+}
+
+fn ends_type(view: &View, range: Range<usize>) -> bool {
+    !range.is_empty()
+        && is_type(view, range.clone())
+        && (view.identifier(range.end - 1).is_some() || matches!(view.text(range.end - 1), b"*" | b"&" | b">"))
+        && matches!(view.text(range.end + 1), b"=" | b"," | b"(" | b"{" | b"[")
+}
+
+fn is_type(view: &View, range: Range<usize>) -> bool {
+    let mut at = range.start;
+    while at < range.end {
+        let part = view.identifier(at).is_some_and(|word| !is_statement_word(word))
+            || matches!(view.text(at), b"::" | b"*" | b"&" | b"&&" | b"<");
+        if !part {
+            return false;
+        }
+        at = if view.is(at, b"<") { view.behind_angle(at).unwrap_or(range.end + 1) } else { at + 1 };
+    }
+    at == range.end
+}
+
+fn is_statement_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"return"
+            | b"else"
+            | b"case"
+            | b"goto"
+            | b"delete"
+            | b"new"
+            | b"throw"
+            | b"if"
+            | b"while"
+            | b"for"
+            | b"do"
+            | b"switch"
+            | b"using"
+            | b"typedef"
+            | b"sizeof"
+            | b"co_return"
+            | b"co_yield"
+    )
+}
+
+/// The first token of the statement, or of the part of a `for` header, that a token stands in.
+fn statement_start(view: &View, at: usize) -> usize {
+    let mut at = at;
+    while let Some(before) = at.checked_sub(1) {
+        match view.text(before) {
+            b";" | b"{" | b"(" | b"[" => return at,
+            b"}" => {
+                // A closed block ends a statement; an initialiser's braces do not.
+                let opener = view.opener(before);
+                if matches!(view.text(opener.wrapping_sub(1)), b"=" | b"," | b"(")
+                    || opener > 0
+                        && view.identifier(opener - 1).is_some()
+                        && !matches!(view.text(opener - 1), b"else" | b"do" | b"try")
+                {
+                    at = opener;
+                    continue;
+                }
+                return at;
+            }
+            b":" if view.text(before.wrapping_sub(2)) == b"case" || view.is(before.wrapping_sub(1), b"default") => {
+                return at;
+            }
+            b")" | b"]" => {
+                let opener = view.opener(before);
+                // `if (x) y = 1;`: the statement in an `if` is its own.
+                if view.byte(before, b')')
+                    && matches!(view.text(opener.wrapping_sub(1)), b"if" | b"for" | b"while" | b"switch")
+                {
+                    return at;
+                }
+                if opener >= before {
+                    return at;
+                }
+                at = opener;
+                continue;
+            }
+            b"else" | b"do" => return at,
+            _ => {}
+        }
+        at = before;
+    }
+    at
+}
+
+/// Where the scope of what is declared at `at` ends.
+fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
+    let Some(open) = view.bracket_round(at) else { return body_end };
+    if view.byte(open, b'(') {
+        if !matches!(view.text(open.wrapping_sub(1)), b"for" | b"if" | b"while" | b"switch") {
+            return open;
+        }
+        let next = view.behind(open);
+        return if view.byte(next, b'{') { view.behind(next) } else { statement_end(view, next) };
+    }
+    view.inside(open).end
+}
+
+fn statement_end(view: &View, from: usize) -> usize {
+    let mut at = from;
+    while at < view.len() && !view.byte(at, b';') && !view.byte(at, b'}') {
+        at = if view.is_open_bracket(at) { view.behind(at).max(at + 1) } else { at + 1 };
+    }
+    at + 1
+}
+
+enum Initialiser {
+    None,
+    /// Behind `=`.
+    Expression(Range<usize>),
+    /// Inside `(..)` or `{..}`.
+    Arguments(Range<usize>),
+    Other,
+}
+
+fn initialiser(view: &View, declared: usize) -> Initialiser {
+    match view.text(declared + 1) {
+        b"=" => {
+            let start = declared + 2;
+            let mut at = start;
+            while at < view.len() && !matches!(view.text(at), b";" | b"," | b")" | b"}") {
+                at = view.step(at);
+            }
+            Initialiser::Expression(start..at)
+        }
+        b"(" | b"{" => Initialiser::Arguments(view.inside(declared + 1)),
+        b";" | b"," => Initialiser::None,
+        _ => Initialiser::Other,
+    }
+}
+
+/// The write that an occurrence of a variable is, if it is one.
+fn write(code: &Code, at: usize) -> Option<Write> {
+    let view = &code.view;
+    let mut members = Vec::new();
+    let mut end = at + 1;
+    while view.byte(end, b'.') && view.identifier(end + 1).is_some() && !view.byte(end + 2, b'(') {
+        members.push(end + 1..end + 2);
+        end += 2;
+    }
+    let unknown = |members| Some(Write { at, members, value: None });
+    match view.text(end) {
+        b"=" => {
+            let start = end + 1;
+            let stop = statement_end(view, start) - 1;
+            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{'));
+            return Some(Write { at, members, value: (!inside).then_some(start..stop) });
+        }
+        b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"<<=" | b">>=" | b"&=" | b"|=" | b"^=" | b"++" | b"--" => {
+            return unknown(members);
+        }
+        _ => {}
+    }
+    let before = view.text(at - 1);
+    match before {
+        b"++" | b"--" | b">>" if before != b">>" || is_stream(view, at) => return unknown(members),
+        b"&" if !is_operand(view, at - 2) && !is_capture(view, at) => {
+            let reads = view.bracket_round(at).and_then(|open| open.checked_sub(1)).map(|callee| view.text(callee));
+            let reads = reads.is_some_and(|callee| {
+                callee.starts_with(b"cudaLaunchKernelEx") || callee.starts_with(b"hipLaunchKernelEx")
+            });
+            return if reads { None } else { unknown(members) };
+        }
+        b"(" | b"," if matches!(view.text(end), b"," | b")") => {
+            return if code.passes_by_reference(at) { unknown(members) } else { None };
+        }
+        _ => {}
+    }
+    None
+}
+
+fn is_operand(view: &View, at: usize) -> bool {
+    view.identifier(at).is_some_and(|word| !is_statement_word(word))
+        || matches!(view.text(at), b")" | b"]")
+        || view.kind(at) == Some(crate::source::lexer::TokenKind::Number)
+}
+
+fn is_capture(view: &View, at: usize) -> bool {
+    view.bracket_round(at).is_some_and(|open| view.byte(open, b'['))
+}
+
+/// `std::cin >> x`, `in >> x`
+fn is_stream(view: &View, at: usize) -> bool {
+    let start = statement_start(view, at);
+    view.bracket_round(at) == view.bracket_round(start) && !(start..at).any(|at| view.is(at, b"="))
+}
+
+/// Whether a write comes before a place on every way there.
+fn must_come_before(view: &View, write: usize, at: usize) -> bool {
+    let start = statement_start(view, write);
+    let Some(open) = view.bracket_round(start) else { return true };
+    if !view.byte(open, b'{') || view.bracket_round(write) != Some(open) {
+        return false;
+    }
+    let controlled = match view.text(start.wrapping_sub(1)) {
+        b")" => matches!(view.text(view.opener(start - 1).wrapping_sub(1)), b"if" | b"for" | b"while" | b"switch"),
+        b"else" | b"do" | b":" => true,
+        _ => false,
+    };
+    !controlled && view.behind(open) > at && open < at
+}
+
+/// The innermost loop body that holds both places, by its opening brace.
+fn loop_round(view: &View, one: usize, other: usize) -> Option<usize> {
+    let mut at = one;
+    while let Some(open) = view.bracket_round(at) {
+        let is_loop = view.byte(open, b'{')
+            && (view.is(open.wrapping_sub(1), b"do")
+                || view.byte(open.wrapping_sub(1), b')')
+                    && matches!(view.text(view.opener(open - 1).wrapping_sub(1)), b"for" | b"while"));
+        if is_loop && open < other && view.behind(open) > other {
+            return Some(open);
+        }
+        at = open;
+    }
+    None
+}

@@ -1,0 +1,366 @@
+//! A name in a function's text -> its value: template arguments, locals, parameters, members, constants of any file in view.
+
+use super::Work;
+use super::code::Code;
+use super::evaluate::{Value, evaluate};
+use super::locals::{Local, local, written_parameter};
+use crate::graph::ItemId;
+use crate::source::items::{ItemKind, View};
+use crate::source::tree::Tree;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What a parameter stands for in one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bound {
+    pub value: Option<Value>,
+    pub text: String,
+}
+
+/// A function as called from one place: what is known of its parameters.
+#[derive(Clone, Default)]
+pub(super) struct Frame {
+    pub params: FxHashMap<String, Bound>,
+    pub templates: FxHashMap<String, Bound>,
+}
+
+pub(super) struct Scope<'s> {
+    pub work: &'s Work<'s>,
+    pub frame: &'s Frame,
+}
+
+/// Segments of a path: the token of each name, and its template arguments.
+pub(super) type Path = [(usize, Option<Range<usize>>)];
+
+impl Scope<'_> {
+    /// Whether one level more is allowed; then `leave` must follow.
+    pub fn enter(&self, limit: u32) -> bool {
+        if self.work.depth.get() >= limit || self.work.budget.get() == 0 {
+            return false;
+        }
+        self.work.depth.set(self.work.depth.get() + 1);
+        self.work.budget.set(self.work.budget.get() - 1);
+        true
+    }
+
+    pub fn leave(&self) {
+        self.work.depth.set(self.work.depth.get() - 1);
+    }
+
+    pub fn name(&self, code: &Code, path: &Path, members: &[usize], at: usize) -> Option<Value> {
+        let view = &code.view;
+        let [(name, _)] = path else { return self.qualified(code, path, members) };
+        let name = view.text(*name);
+        let key = std::str::from_utf8(name).ok()?;
+        let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
+        if let Local::Known(value) = local(self, code, name, &members, at) {
+            return value;
+        }
+        if let Some(param) = code.params.iter().find(|param| param.name == key) {
+            let Some(bound) = self.frame.params.get(&param.name) else {
+                self.work.needs_caller.set(true);
+                return None;
+            };
+            return if written_parameter(code, name, at) { None } else { component(bound.value?, &members) };
+        }
+        if code.templates.iter().any(|template| template.name == key) {
+            let Some(bound) = self.frame.templates.get(key) else {
+                self.work.needs_caller.set(true);
+                return None;
+            };
+            return component(bound.value?, &members);
+        }
+        if let Some(bound) = self.frame.templates.get(key) {
+            return component(bound.value?, &members);
+        }
+        let tree = self.work.tree;
+        if let Some(class) = tree.item(code.item).class
+            && let Some(value) = self.member(class, key, &Frame::default())
+        {
+            return component(value, &members);
+        }
+        component(self.constant(code, key, None)?, &members)
+    }
+
+    /// `Traits<128>::threads`, `ns::threads`, `Kind::Small`
+    fn qualified(&self, code: &Code, path: &Path, members: &[usize]) -> Option<Value> {
+        let view = &code.view;
+        let [.., (around, arguments), (name, _)] = path else { return None };
+        let name = std::str::from_utf8(view.text(*name)).ok()?;
+        let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
+        let around_name = std::str::from_utf8(view.text(*around)).ok()?;
+        // A type that stands for another one: a template parameter, an alias of the function or of a file.
+        let mut class_name = around_name.to_string();
+        let mut class_arguments: Vec<Bound> =
+            arguments.clone().map_or(Vec::new(), |range| self.template_arguments(code, range));
+        if let Some(bound) = self.frame.templates.get(around_name) {
+            (class_name, class_arguments) = self.type_of_text(&bound.text);
+        } else if code.templates.iter().any(|template| template.name == around_name) {
+            self.work.needs_caller.set(true);
+            return None;
+        } else if let Some(target) = local_alias(view, code.body.clone(), around_name.as_bytes()) {
+            let (name, arguments) = last_name(view, target)?;
+            class_name = String::from_utf8_lossy(view.text(name)).into_owned();
+            class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
+        }
+        let tree = self.work.tree;
+        for _ in 0..4 {
+            let visible = tree.visible(code.file, &class_name);
+            let class = visible.iter().copied().find(|id| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some() && parts.arguments.is_none()));
+            if let Some(class) = class {
+                let class_code = self.work.code(class);
+                let mut frame = Frame::default();
+                for (template, bound) in class_code.templates.iter().zip(&class_arguments) {
+                    frame.templates.insert(template.name.clone(), bound.clone());
+                }
+                return component(self.member(class, name, &frame)?, &members);
+            }
+            let alias = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias))?;
+            let alias_code = self.work.code(alias);
+            let (target, arguments) = last_name(&alias_code.view, alias_target(&alias_code.view)?)?;
+            class_name = String::from_utf8_lossy(alias_code.view.text(target)).into_owned();
+            class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(&alias_code, range));
+        }
+        None
+    }
+
+    /// The values and texts of template arguments; parameters of the function among them are replaced.
+    pub fn template_arguments(&self, code: &Code, range: Range<usize>) -> Vec<Bound> {
+        let pieces = code.view.split_at_commas(range);
+        pieces.into_iter().map(|piece| self.bind(code, piece)).collect()
+    }
+
+    pub fn bind(&self, code: &Code, piece: Range<usize>) -> Bound {
+        let value = evaluate(self, code, piece.clone());
+        let text = match value {
+            Some(Value::Int(value)) => value.to_string(),
+            _ => match (piece.len(), code.view.identifier(piece.start)) {
+                (1, Some(name)) => {
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    let bound = self.frame.templates.get(&name).or(self.frame.params.get(&name));
+                    bound.map_or(name, |bound| bound.text.clone())
+                }
+                _ => code.view.spelled(piece),
+            },
+        };
+        Bound { value, text }
+    }
+
+    fn type_of_text(&self, text: &str) -> (String, Vec<Bound>) {
+        let view = View::owned(text.to_string());
+        let Some((name, arguments)) = last_name(&view, 0..view.len()) else { return (String::new(), Vec::new()) };
+        let bounds = arguments.map_or(Vec::new(), |range| {
+            let pieces = view.split_at_commas(range);
+            let bound = |piece: Range<usize>| {
+                let value = match piece.len() {
+                    1 => super::evaluate::integer(view.text(piece.start)).map(Value::Int),
+                    _ => None,
+                };
+                Bound { value, text: view.spelled(piece) }
+            };
+            pieces.into_iter().map(bound).collect()
+        });
+        (String::from_utf8_lossy(view.text(name)).into_owned(), bounds)
+    }
+
+    /// A static constant or an enumerator of a class.
+    fn member(&self, class: ItemId, name: &str, frame: &Frame) -> Option<Value> {
+        let tree = self.work.tree;
+        let member = tree.members(class).iter().copied().find(|id| {
+            let item = tree.item(*id);
+            &*item.name == name && matches!(item.kind, ItemKind::Value | ItemKind::Enumerator { .. })
+        })?;
+        self.declared_value(member, frame)
+    }
+
+    /// A constant at namespace scope. Where several files have one of the name, all that are seen must agree.
+    fn constant(&self, code: &Code, name: &str, around: Option<&str>) -> Option<Value> {
+        let tree = self.work.tree;
+        let is_value = |id: &ItemId| {
+            let item = tree.item(*id);
+            matches!(item.kind, ItemKind::Value | ItemKind::Enumerator { .. })
+                && around.is_none_or(|around| item.scope.last().is_some_and(|scope| &**scope == around))
+                && !item.attributes.is_extern
+                && (item.class.is_none() || around.is_some())
+        };
+        let visible: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(is_value).collect();
+        let own = visible.iter().copied().filter(|id| tree.item(*id).file == code.file);
+        let mut candidates: Vec<ItemId> = own.collect();
+        if candidates.is_empty() {
+            candidates = visible;
+        }
+        let mut values = candidates.into_iter().take(16).map(|id| self.declared_value(id, &Frame::default()));
+        let first = values.next()??;
+        values.all(|value| value == Some(first)).then_some(first)
+    }
+
+    fn declared_value(&self, id: ItemId, frame: &Frame) -> Option<Value> {
+        if !self.enter(40) {
+            return None;
+        }
+        let value = self.value_of_declaration(id, frame);
+        self.leave();
+        value
+    }
+
+    fn value_of_declaration(&self, id: ItemId, frame: &Frame) -> Option<Value> {
+        let tree = self.work.tree;
+        let item = tree.item(id);
+        let code = self.work.code(id);
+        let view = &code.view;
+        let scope = Scope { work: self.work, frame };
+        if matches!(item.kind, ItemKind::Enumerator { .. }) {
+            return scope.enumerator(&code, &item.name);
+        }
+        if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(tree, id) {
+            return None;
+        }
+        let name = (0..view.len()).find(|at| {
+            view.identifier(*at) == Some(item.name.as_bytes()) && matches!(view.text(at + 1), b"=" | b"(" | b"{")
+        })?;
+        let is_extent = (0..name).any(|at| view.is(at, b"dim3"));
+        let range = match view.text(name + 1) {
+            b"=" => {
+                let mut end = name + 2;
+                while end < view.len() && !matches!(view.text(end), b";" | b",") {
+                    end = view.step(end);
+                }
+                name + 2..end
+            }
+            _ => view.inside(name + 1),
+        };
+        if is_extent {
+            let pieces = view.split_at_commas(range.clone());
+            if pieces.len() > 1 {
+                let mut extent = [Some(1); 3];
+                for (axis, piece) in pieces.into_iter().enumerate().take(3) {
+                    extent[axis] = evaluate(&scope, &code, piece).and_then(Value::int);
+                }
+                return Some(Value::Extent(extent));
+            }
+            return evaluate(&scope, &code, range).map(|value| Value::Extent(value.extent()));
+        }
+        evaluate(&scope, &code, range)
+    }
+
+    fn enumerator(&self, code: &Code, name: &str) -> Option<Value> {
+        let view = &code.view;
+        let open = (0..view.len()).find(|at| view.byte(*at, b'{'))?;
+        let mut next = Some(0);
+        for piece in view.split_at_commas(view.inside(open)) {
+            if view.byte(piece.start + 1, b'=') {
+                next = evaluate(self, code, piece.start + 2..piece.end).and_then(Value::int);
+            }
+            if view.is(piece.start, name.as_bytes()) {
+                return next.map(Value::Int);
+            }
+            next = next.and_then(|value| value.checked_add(1));
+        }
+        None
+    }
+
+    /// A function in view whose body is one `return`.
+    pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
+        let tree = self.work.tree;
+        let (name, _) = path.last()?;
+        let name = std::str::from_utf8(code.view.text(*name)).ok()?;
+        let count = arguments.len() as u32;
+        let fits = |id: &ItemId| {
+            let item = tree.item(*id);
+            item.is_definition()
+                && item
+                    .function()
+                    .is_some_and(|parts| parts.count.min <= count && count <= parts.count.max && !parts.count.variadic)
+        };
+        let candidates: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(fits).collect();
+        let [only] = candidates.as_slice() else { return None };
+        let callee: Arc<Code> = self.work.code(*only);
+        if !callee.view.is(callee.body.start, b"return") {
+            return None;
+        }
+        let end = callee.body.end.checked_sub(1).filter(|end| callee.view.byte(*end, b';'))?;
+        if (callee.body.start..end).any(|at| callee.view.byte(at, b';')) {
+            return None;
+        }
+        let mut frame = Frame::default();
+        for (index, param) in callee.params.iter().enumerate() {
+            let bound = match (arguments.get(index), &param.default) {
+                (Some(argument), _) => self.bind(code, argument.clone()),
+                (None, Some(default)) => self.bind(&callee, default.clone()),
+                (None, None) => Bound::default(),
+            };
+            frame.params.insert(param.name.clone(), bound);
+        }
+        evaluate(&Scope { work: self.work, frame: &frame }, &callee, callee.body.start + 1..end)
+    }
+}
+
+fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
+    match (value, members) {
+        (value, []) => Some(value),
+        (Value::Extent(extent), [axis]) => {
+            let axis = [&b"x"[..], b"y", b"z"].iter().position(|known| known == axis)?;
+            extent[axis].map(Value::Int)
+        }
+        _ => None,
+    }
+}
+
+/// The last name of a type, and its template arguments.
+pub(super) fn last_name(view: &View, range: Range<usize>) -> Option<(usize, Option<Range<usize>>)> {
+    let mut found = None;
+    let mut at = range.start;
+    while at < range.end {
+        if view.identifier(at).is_some() && !matches!(view.text(at), b"typename" | b"const" | b"struct" | b"class") {
+            let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1) } else { None };
+            found = Some((at, behind.map(|behind| at + 2..behind - 1)));
+            at = behind.unwrap_or(at + 1);
+        } else {
+            at = view.step(at);
+        }
+    }
+    found
+}
+
+/// What `using name = ..;` or `typedef .. name;` in a function stands for.
+fn local_alias(view: &View, body: Range<usize>, name: &[u8]) -> Option<Range<usize>> {
+    let using = body.clone().find(|at| view.is(*at, b"using") && view.text(at + 1) == name && view.byte(at + 2, b'='));
+    if let Some(using) = using {
+        let end = (using..body.end).find(|at| view.byte(*at, b';'))?;
+        return Some(using + 3..end);
+    }
+    body.clone().filter(|at| view.is(*at, b"typedef")).find_map(|start| {
+        let end = (start..body.end).find(|at| view.byte(*at, b';'))?;
+        (view.text(end - 1) == name).then_some(start + 1..end - 1)
+    })
+}
+
+fn alias_target(view: &View) -> Option<Range<usize>> {
+    let end = (0..view.len()).find(|at| view.byte(*at, b';')).unwrap_or(view.len());
+    if view.is(0, b"typedef") {
+        return Some(1..end.checked_sub(1)?);
+    }
+    let equals = (0..end).find(|at| view.byte(*at, b'='))?;
+    Some(equals + 1..end)
+}
+
+/// Whether a variable at namespace scope is written anywhere in its file, or could be in another.
+fn is_written_in(tree: &Tree, id: ItemId) -> bool {
+    let item = tree.item(id);
+    let file = tree.files.get(item.file);
+    // Any file that sees it may write it; that is only ruled out for a variable of one source file.
+    if !tree.includers(item.file).is_empty() {
+        return true;
+    }
+    file.tokens.iter().enumerate().any(|(at, token)| {
+        if token.start == item.name_range.start || token.bytes(&file.bytes) != item.name.as_bytes() {
+            return false;
+        }
+        let text = |at: usize| file.tokens.get(at).map_or(&[][..], |token| token.bytes(&file.bytes));
+        let next = text(at + 1);
+        let before = text(at.wrapping_sub(1));
+        let assigned = next.last() == Some(&b'=') && !matches!(next, b"==" | b"<=" | b">=" | b"!=");
+        assigned || matches!(next, b"++" | b"--") || matches!(before, b"++" | b"--" | b"&" | b">>")
+    })
+}
