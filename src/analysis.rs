@@ -9,7 +9,7 @@ use crate::graph::{At, Graph, ItemId, Op};
 use crate::inline::{self, Instance, Program};
 use crate::lower;
 use crate::rules;
-use crate::source::launch::{self, Launch};
+use crate::source::launch::{self, Launch, Launches};
 use crate::source::tree::Tree;
 use crate::text::{Home, Range};
 use crate::uniformity::{self, shape::Shape};
@@ -22,6 +22,7 @@ pub struct Session<'a> {
     pub tree: &'a Tree,
     pub program: &'a Program<'a>,
     pub words: &'a Words,
+    pub launches: &'a Launches<'a>,
     pub policy: Policy,
     /// Block shapes the user knows, by kernel name.
     pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
@@ -129,17 +130,19 @@ struct Context {
 /// The template arguments and shapes that launches and instantiations in view give a kernel.
 fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     let known = session.tree.item(item);
-    let bounds = launch::bounds(session.tree, item);
-    let base = Shape {
-        block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
-        max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
-        cluster: bounds.cluster,
-        multidimensional: true,
+    let base = |template_args: &[String]| {
+        let bounds = launch::bounds(session.tree, item, template_args);
+        Shape {
+            block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
+            max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
+            cluster: bounds.cluster,
+            multidimensional: true,
+        }
     };
-    let launches: Vec<Launch> = if known.is_kernel() { launch::launches(session.tree, item) } else { Vec::new() };
+    let launches: Vec<Launch> = if known.is_kernel() { session.launches.of(item) } else { Vec::new() };
     let mut contexts: Vec<(Vec<String>, Vec<(Shape, Option<Range>)>)> = Vec::new();
     for launch in &launches {
-        let shape = shape_of(&base, launch);
+        let shape = shape_of(&base(&launch.template_args), launch);
         let at = Some(launch.at);
         let index = contexts.iter().position(|(args, _)| *args == launch.template_args).unwrap_or_else(|| {
             contexts.push((launch.template_args.clone(), Vec::new()));
@@ -151,12 +154,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         }
     }
     if contexts.is_empty() {
-        contexts.push((Vec::new(), vec![(base.clone(), None)]));
+        contexts.push((Vec::new(), vec![(base(&[]), None)]));
     }
     // Too many to look at one by one: one reading with nothing assumed stands for all.
     let total: usize = contexts.iter().map(|(_, shapes)| shapes.len()).sum();
     if total > MAX_CONTEXTS {
-        contexts = vec![(Vec::new(), vec![(base, None)])];
+        contexts = vec![(Vec::new(), vec![(base(&[]), None)])];
     }
     contexts
         .into_iter()
@@ -176,10 +179,7 @@ fn shape_of(base: &Shape, launch: &Launch) -> Shape {
     if base.block.is_some() {
         return base.clone();
     }
-    let cluster = match launch.cluster {
-        [Some(x), Some(y), Some(z)] => Some([x, y, z]),
-        _ => base.cluster,
-    };
+    let cluster = launch.cluster.or(base.cluster);
     match launch.block {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.

@@ -14,6 +14,7 @@ use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
+use crate::source::launch::Launches;
 use crate::source::tree::Tree;
 use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
@@ -140,11 +141,13 @@ fn with_program<T: Send>(
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let program = Program::of(&tree);
+        let launches = Launches::new(&tree, &roots.kernels);
         let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
         let session = analysis::Session {
             tree: &tree,
             program: &program,
             words: &words,
+            launches: &launches,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
             known_blocks: &known_blocks,
         };
