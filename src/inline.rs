@@ -5,6 +5,18 @@
 //! value made from what goes in. Recursion goes at most `Limits::nesting` levels deep over one graph.
 
 mod bodies;
+mod beyond;
+mod params;
+mod ptx_text;
+mod interpret;
+mod deduce;
+mod resolve;
+mod assign;
+mod places;
+mod methods;
+mod initialise;
+mod lifetimes;
+mod closures;
 mod builder;
 mod calls;
 mod collectives;

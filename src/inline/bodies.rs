@@ -1,8 +1,9 @@
 //! A call's body into the graph: frame, parameters, result, recursion, and what happens where the budget ends.
 
-use super::builder::{Activation, Builder, CallKey, Closure};
+use super::builder::{Activation, Builder, CallKey};
 use super::calls::Arg;
 use super::facts::{self, Holds};
+use super::lifetimes::converts;
 use super::scope::Binding;
 use super::types::{Bound, Callable, ClassTy, Ty};
 use super::values::{Ev, What};
@@ -38,7 +39,15 @@ impl Builder<'_> {
         {
             return self.call_again(index, this, list, span);
         }
-        let reach = self.reach_of(callable);
+        let mut reach = self.reach_of(callable);
+        // Functors and closures that it is given count as its own.
+        let given = types.iter().chain(bounds.iter().filter_map(|bound| match bound {
+            Bound::Type(ty) => Some(ty),
+            _ => None,
+        }));
+        for ty in given.filter(|_| !reach.barrier).cloned().collect::<Vec<Ty>>() {
+            self.join_type(&ty, &mut reach);
+        }
         if !self.is_worth_following(callable, reach) || !self.descend(span) {
             return self.call_without_body(callable, reach, this, &list, span);
         }
@@ -71,7 +80,7 @@ impl Builder<'_> {
                 .any(|call| call.name == callable.function.name)
     }
 
-    fn has_own_item(&self, callable: &Callable) -> bool {
+    pub fn has_own_item(&self, callable: &Callable) -> bool {
         self.program.function(callable.item).is_some_and(|function| Arc::ptr_eq(function, &callable.function))
     }
 
@@ -337,7 +346,7 @@ impl Builder<'_> {
         self.store_to(address, &ty, &ev, span);
     }
 
-    fn frame_name(&self, callable: &Callable) -> Name {
+    pub fn frame_name(&self, callable: &Callable) -> Name {
         let header = self.program.item(callable.item);
         let own = self.has_own_item(callable);
         let name = if own { &header.name } else { &callable.function.name };
@@ -370,362 +379,11 @@ impl Builder<'_> {
 
     // Parameters
 
-    fn bind_params(
-        &mut self,
-        callable: &Callable,
-        scope: super::scope::ScopeId,
-        frame: FrameId,
-        list: Vec<Arg>,
-        span: Span,
-    ) -> Vec<Option<ObjectId>> {
-        let function = callable.function.clone();
-        let mut objects = Vec::new();
-        let mut list = list.into_iter();
-        for (index, param) in function.params.iter().enumerate() {
-            if param.pack {
-                let rest: Vec<Arg> = list.by_ref().collect();
-                let mut pack = Vec::new();
-                for arg in rest {
-                    let (binding, _) = self.bind_param(callable, scope, frame, param, arg);
-                    pack.push(binding);
-                }
-                if let Some(name) = &param.name {
-                    self.bind_in(scope, name, Binding::Pack(pack));
-                }
-                objects.push(None);
-                break;
-            }
-            let arg = match list.next() {
-                Some(arg) => arg,
-                None => match self.default_of(callable, index) {
-                    Some((item, value)) => {
-                        let ev = self.in_item(item, scope, |builder| builder.eval_place(&value));
-                        Arg { ev: Some(ev), expr: None, span }
-                    }
-                    None => continue,
-                },
-            };
-            let (binding, object) = self.bind_param(callable, scope, frame, param, arg);
-            objects.push(object);
-            if let Some(name) = &param.name {
-                self.bind_in(scope, name, binding);
-            }
-        }
-        objects
-    }
-
-    fn bind_param(
-        &mut self,
-        callable: &Callable,
-        scope: super::scope::ScopeId,
-        frame: FrameId,
-        param: &Param,
-        arg: Arg,
-    ) -> (Binding, Option<ObjectId>) {
-        let declared = self.resolve_in(scope, &param.ty);
-        let declared = match declared {
-            Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
-            other => other,
-        };
-        let by_reference = super::declare::is_reference(&param.ty);
-        let arg_ty = arg.ty();
-        if arg_ty.is_static() {
-            let ty = match (declared.value(), &arg_ty) {
-                (Ty::Group(super::types::GroupTy::Tile(Some(_))), Ty::Group(_)) => declared.value().clone(),
-                _ => arg_ty,
-            };
-            return (Binding::Static(ty), None);
-        }
-        if declared.value().is_static() {
-            return (Binding::Static(declared.value().clone()), None);
-        }
-        let wanted = declared.value().clone();
-        let ty = match (&wanted, arg_ty.value()) {
-            (Ty::Unknown | Ty::Param(_), other) if by_reference => other.clone(),
-            (Ty::Unknown | Ty::Param(_), other) => super::templates::decay(other),
-            (Ty::FunctionPointer, Ty::Functions(set)) => Ty::Functions(*set),
-            (Ty::Pointer(pointee), other @ (Ty::Pointer(_) | Ty::Array(..))) if !pointee.ty.is_known() => {
-                super::templates::decay(other)
-            }
-            _ => wanted,
-        };
-        if by_reference && let Some(ev) = arg.ev.as_ref().filter(|ev| ev.is_place()) {
-            let address = self.address_of(ev, arg.span);
-            return (Binding::Alias { address, ty, is_volatile: ev.is_volatile }, None);
-        }
-        let name = param.name.clone().unwrap_or_else(|| Name::from("parameter"));
-        let outer = (self.frame, self.item);
-        (self.frame, self.item) = (frame, callable.item);
-        let object = self.new_object(&name, ObjectKind::Local, &ty, param.span);
-        self.graph.objects[object.index()].is_volatile = param.ty.is_volatile;
-        (self.frame, self.item) = outer;
-        let address = self.address(object, arg.span);
-        match (&arg.ev, arg.expr) {
-            (Some(ev), _) => {
-                let ev = ev.clone();
-                let converted = match &ty {
-                    Ty::Class(class) if converts(&ev.ty) && callable.class.as_ref() != Some(class) => {
-                        let given = Arg { ev: Some(ev.clone()), expr: None, span: arg.span };
-                        self.constructor_with(address, &class.clone(), vec![given], arg.span)
-                    }
-                    _ => false,
-                };
-                if !converted {
-                    self.store_to(address, &ty, &ev, arg.span);
-                }
-            }
-            (None, Some(expr)) => self.initialise(address, &ty, expr),
-            (None, None) => {}
-        }
-        (Binding::Object { object, ty, constant: None }, Some(object))
-    }
-
     // Without a body
-
-    /// A call that is not followed: its result comes from the arguments, what they point to may have been written.
-    fn call_without_body(
-        &mut self,
-        callable: &Callable,
-        reach: Holds,
-        this: Option<Ev>,
-        list: &[Arg],
-        span: Span,
-    ) -> Ev {
-        let name = self.frame_name(callable);
-        let at = self.at(span);
-        if reach.barrier {
-            self.graph.incomplete.push((at, format!("the call of `{name}` was not followed: the limit was reached")));
-        }
-        self.graph.multidimensional |= reach.multidimensional;
-        let mut from = self.arg_values(list);
-        if let Some(this) = &this {
-            let this = this.clone();
-            from.push(self.rvalue(&this, span));
-        }
-        if reach.varying {
-            from.push(self.source(Source::Varying(name.clone()), span));
-        }
-        if reach.writes || !reach.barrier {
-            self.clobber_args(list, &from, span);
-            if let Some(What::Place(address)) = this.map(|this| this.what) {
-                self.emit(Op::Clobber { address, from: from.clone() }, span);
-            }
-        }
-        let scope = self.scope_of_callable(callable);
-        let result = self.resolve_in(scope, &callable.function.result);
-        if result == Ty::Void {
-            return Ev::nothing();
-        }
-        let value = self.emit(Op::Unknown { from, unseen: Some(name) }, span);
-        match result {
-            Ty::Reference(pointee) => self.place_behind(value, &pointee),
-            ty => Ev::value(value, ty),
-        }
-    }
-
-    /// What pointers and arrays among the arguments lead to may have been written.
-    pub fn clobber_args(&mut self, list: &[Arg], from: &[Value], span: Span) {
-        for arg in list {
-            let Some(ev) = &arg.ev else { continue };
-            let address = match (&ev.what, ev.ty.value()) {
-                (What::Place(address), Ty::Array(..)) => *address,
-                (What::Value(value), Ty::Pointer(pointee)) if !pointee.is_const => *value,
-                (What::Place(_), Ty::Pointer(pointee)) if !pointee.is_const => {
-                    let ev = ev.clone();
-                    self.rvalue(&ev, arg.span)
-                }
-                _ => continue,
-            };
-            if self.is_own_memory(address) {
-                self.emit(Op::Clobber { address, from: from.to_vec() }, span);
-            }
-        }
-    }
-
-    /// The address leads to a variable of the program rather than to memory passed in.
-    fn is_own_memory(&self, address: Value) -> bool {
-        let mut at = address;
-        for _ in 0..64 {
-            match self.op(at) {
-                Op::Address(_) => return true,
-                Op::Element { base, .. } | Op::Member { base, .. } => at = *base,
-                Op::Select { .. } | Op::Load { .. } => return true,
-                _ => return false,
-            }
-        }
-        false
-    }
 
     // Closures
 
-    pub fn eval_lambda(&mut self, lambda: &Arc<Lambda>) -> Ev {
-        let outer = self.enter_scope();
-        let mut copied: Vec<Name> = Vec::new();
-        for (name, how, init) in &lambda.captures {
-            if let Some(value) = init {
-                let ev = if *how == Capture::ByReference { self.eval_place(value) } else { self.eval(value) };
-                let captured = self.capture(name, ev, *how, lambda.span);
-                self.bind(name, captured);
-                copied.push(name.clone());
-            } else if *how == Capture::ByValue && &**name != "this" && &**name != "*this" {
-                self.copy_capture(name, lambda.span);
-                copied.push(name.clone());
-            } else {
-                copied.push(name.clone());
-            }
-        }
-        if lambda.default_capture == Some(Capture::ByValue) {
-            let mut names: Vec<Name> = Vec::new();
-            visit(vec![Node::Stmt(&lambda.function.body)], |node| {
-                if let Node::Expr(Expr { kind: ExprKind::Name(path), .. }) = node
-                    && let [only] = &path.segments[..]
-                    && !names.contains(&only.name)
-                {
-                    names.push(only.name.clone());
-                }
-                true
-            });
-            for name in names.iter().filter(|name| !copied.contains(name)) {
-                self.copy_capture(name, lambda.span);
-            }
-        }
-        let scope = self.scope;
-        self.leave_scope(outer);
-        self.closures.push(Closure { lambda: lambda.clone(), scope, item: self.item });
-        Ev::typed(Ty::Closure(self.closures.len() as u32 - 1))
-    }
-
-    fn copy_capture(&mut self, name: &Name, span: Span) {
-        let ev = match self.local(name) {
-            Some(Binding::Object { object, ty, constant: None })
-                if self.graph.objects[object.index()].kind == ObjectKind::Local =>
-            {
-                let (object, ty) = (*object, ty.clone());
-                Ev::place(self.address(object, span), ty)
-            }
-            Some(Binding::Alias { address, ty, is_volatile }) => {
-                Ev { what: What::Place(*address), ty: ty.clone(), is_volatile: *is_volatile }
-            }
-            _ => return,
-        };
-        let captured = self.capture(name, ev, Capture::ByValue, span);
-        self.bind(name, captured);
-    }
-
-    fn capture(&mut self, name: &Name, ev: Ev, how: Capture, span: Span) -> Binding {
-        if ev.ty.is_static() {
-            return Binding::Static(ev.ty);
-        }
-        if how == Capture::ByReference {
-            let address = self.address_of(&ev, span);
-            return Binding::Alias { address, ty: ev.ty.value().clone(), is_volatile: ev.is_volatile };
-        }
-        let ty = match &ev.what {
-            What::Place(_) => ev.ty.value().clone(),
-            _ => super::templates::decay(&ev.ty),
-        };
-        let object = self.new_object(name, ObjectKind::Local, &ty, span);
-        let address = self.address(object, span);
-        match (&ev.what, &ty) {
-            (What::Place(from), Ty::Array(..)) => {
-                self.emit(Op::Copy { to: address, from: *from }, span);
-            }
-            _ => self.store_to(address, &ty, &ev, span),
-        }
-        Binding::Object { object, ty, constant: None }
-    }
-
-    pub fn call_closure(&mut self, number: u32, list: Vec<Arg>, span: Span) -> Ev {
-        let closure = self.closures[number as usize].clone();
-        let key = Arc::as_ptr(&closure.lambda) as usize;
-        let function = match self.lambda_functions.get(&key) {
-            Some(function) => function.clone(),
-            None => {
-                let function = Arc::new(closure.lambda.function.clone());
-                self.lambda_functions.insert(key, function.clone());
-                function
-            }
-        };
-        let callable =
-            Callable { item: closure.item, function, class: None, scope: Some(closure.scope), is_static: true };
-        self.call_function(&callable, None, list, &[], span)
-    }
-
     // Constructors
-
-    /// Runs the constructor that fits; `false` if the class has none in view.
-    pub fn constructor(&mut self, address: Value, class: &Arc<ClassTy>, args: &[Expr], span: Span) -> bool {
-        if self.constructors_of(class).is_empty() {
-            return false;
-        }
-        let list = self.eval_args(args);
-        if !self.constructor_with(address, class, list.clone(), span) {
-            // A copy: such a constructor is not written.
-            let values: Vec<Ev> = list.iter().filter_map(|arg| arg.ev.clone()).collect();
-            match &values[..] {
-                [ev] if matches!(ev.ty.value(), Ty::Class(_)) || !ev.ty.is_known() => {
-                    self.store_to(address, &Ty::Class(class.clone()), ev, span);
-                }
-                [] => self.default_members(address, class, &[], span),
-                _ => {
-                    let from = self.arg_values(&list);
-                    self.emit(Op::Clobber { address, from }, span);
-                }
-            }
-        }
-        true
-    }
-
-    fn constructors_of(&mut self, class: &Arc<ClassTy>) -> Vec<Callable> {
-        match class.class.name.clone() {
-            Some(name) => self.methods_of(class, &name),
-            None => Vec::new(),
-        }
-    }
-
-    pub fn constructor_with(&mut self, address: Value, class: &Arc<ClassTy>, list: Vec<Arg>, span: Span) -> bool {
-        let set = self.constructors_of(class);
-        let best = self.best_of(&set, &list, &[]);
-        let Some(one) = best.first().cloned() else { return false };
-        let this = Ev::value(address, Ty::pointer_to(Ty::Class(class.clone())));
-        self.call_function(&one, Some(this), list, &[], span);
-        true
-    }
-
-    /// Bases and members before a constructor's body.
-    fn initialise_in_constructor(&mut self, address: Value, class: &Arc<ClassTy>, function: &Function) {
-        let fields = self.fields_of(class);
-        let mut set: Vec<Name> = Vec::new();
-        for (path, args) in &function.initialisers {
-            let Some(last) = path.segments.last() else { continue };
-            let span = args.first().map_or(function.body.span, |arg| arg.span);
-            if let [_] = &path.segments[..]
-                && let Some((name, ty)) = fields.iter().find(|(name, _)| *name == last.name).cloned()
-            {
-                let member = self.member_address(address, &name, span);
-                set.push(name);
-                match (&ty, &args[..]) {
-                    (Ty::Reference(_), [one]) => self.initialise_member(member, &ty, one),
-                    _ if ty.is_static() => {
-                        for arg in args {
-                            self.eval(arg);
-                        }
-                    }
-                    _ => self.initialise_arguments(member, &ty, args, true, span),
-                }
-                continue;
-            }
-            if let Ty::Class(base) = self.resolve_path(path) {
-                if base == *class {
-                    // Delegates to another constructor, which sets the members.
-                    self.constructor(address, class, args, span);
-                    return;
-                }
-                self.initialise_arguments(address, &Ty::Class(base), args, true, span);
-            }
-        }
-        self.default_members(address, class, &set, function.body.span);
-    }
 }
 
 /// The same function with the same template arguments; arguments that nobody knows (`N / 2` of an open `N`) count as the same.
@@ -738,11 +396,6 @@ fn is_again(active: &CallKey, key: &CallKey) -> bool {
         (Some(a), Some(b)) => is_open && active.function == key.function && Arc::ptr_eq(&a.class, &b.class),
         _ => false,
     }
-}
-
-/// A value of this type becomes an object of a class through a constructor.
-pub fn converts(ty: &Ty) -> bool {
-    !matches!(ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Void)
 }
 
 fn is_part_of_key(ty: &Ty) -> bool {

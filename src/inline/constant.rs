@@ -5,12 +5,12 @@
 use super::builder::Builder;
 use super::names::Found;
 use super::scope::{Binding, ScopeId};
-use super::types::{Bound, Callable, INT, Ty, UNSIGNED};
+use super::types::{Bound, INT, Ty, UNSIGNED};
 use crate::program::*;
 
 /// Evaluation steps for one constant: constexpr functions may loop.
 const STEPS: u32 = 20_000;
-const NESTING: usize = 150;
+pub const NESTING: usize = 150;
 
 /// Cuts a value to its type's range.
 pub fn wrap(value: i64, ty: &Ty) -> i64 {
@@ -91,14 +91,6 @@ pub fn result_type(op: BinaryOp, a: &Ty, b: &Ty) -> Ty {
     }
 }
 
-/// What ends a statement of a constexpr function.
-enum Flow {
-    Next,
-    Break,
-    Continue,
-    Return(Option<(i64, Ty)>),
-}
-
 impl Builder<'_> {
     /// The expression's value where the compiler knows it.
     pub fn constant(&mut self, expr: &Expr) -> Option<i64> {
@@ -117,7 +109,7 @@ impl Builder<'_> {
         result
     }
 
-    fn evaluate(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
+    pub fn evaluate(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
         if self.steps <= 1 || self.constant_nesting >= NESTING {
             return None;
         }
@@ -269,190 +261,6 @@ impl Builder<'_> {
         trait_value(&name, &args)
     }
 
-    /// A static member or a member function's result may be wanted as a constant; so may an object that converts to one.
-    fn constant_construct(&mut self, ty: &Ty, args: &[Expr]) -> Option<(i64, Ty)> {
-        match (ty, args) {
-            (ty, []) if ty.is_integer() => Some((0, ty.clone())),
-            (ty, [one]) if ty.is_integer() => {
-                let (value, _) = self.evaluate(one)?;
-                Some((wrap(value, ty), ty.clone()))
-            }
-            (Ty::Named(named), []) => trait_value(&named.name, &named.args),
-            (Ty::Class(class), []) => {
-                let class = class.clone();
-                match self.find_in_class(&class, &Segment { name: Name::from("value"), args: None })? {
-                    Found::StaticField(class, index) => self.constant_member(&class, index),
-                    Found::Constant(value, ty) => Some((value, ty)),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn constant_call(&mut self, callee: &Expr, args: &[Expr]) -> Option<(i64, Ty)> {
-        let ExprKind::Name(path) = &callee.kind else { return None };
-        match self.find(path) {
-            Found::Functions(candidates) => {
-                let mut values = Vec::new();
-                for arg in args {
-                    values.push(self.evaluate(arg)?);
-                }
-                let mut fitting =
-                    candidates.into_iter().filter(|candidate| candidate.function.params.len() == args.len());
-                let callable = fitting.next()?;
-                let explicit = path.segments.last().and_then(|segment| segment.args.clone());
-                let explicit = explicit.map(|args| self.template_arguments(&args)).unwrap_or_default();
-                self.constant_apply(&callable, &explicit, values)
-            }
-            Found::Type(ty) | Found::Binding(Binding::Type(ty)) => self.constant_construct(&ty, args),
-            Found::None => {
-                let name = &path.segments.last()?.name;
-                match (&**name, args) {
-                    ("min" | "max", [a, b]) => {
-                        let ((x, ty), (y, _)) = (self.evaluate(a)?, self.evaluate(b)?);
-                        Some((if &**name == "min" { x.min(y) } else { x.max(y) }, ty))
-                    }
-                    ("abs", [a]) => self.evaluate(a).map(|(value, ty)| (value.wrapping_abs(), ty)),
-                    (name, args) => {
-                        let ty = super::types::scalar(name)?;
-                        self.constant_construct(&ty, args)
-                    }
-                }
-            }
-            _ => None,
-        }
-    }
-
-    fn constant_apply(&mut self, callable: &Callable, explicit: &[Bound], values: Vec<(i64, Ty)>) -> Option<(i64, Ty)> {
-        let function = callable.function.clone();
-        let arg_types: Vec<Ty> = values.iter().map(|(_, ty)| ty.clone()).collect();
-        let args = self.bind_function_template(callable, explicit, &arg_types)?;
-        let parent = self.scope_of_callable(callable);
-        let scope = self.new_scope(Some(parent), callable.item);
-        self.bind_template(scope, &function.template, &args);
-        for (param, (value, ty)) in function.params.iter().zip(values) {
-            if let Some(name) = &param.name {
-                self.bind_in(scope, name, Binding::Constant { value, ty });
-            }
-        }
-        let outer_floor = self.constant_floor.replace(scope);
-        let flow = self.in_item(callable.item, scope, |builder| builder.run(&function.body));
-        self.constant_floor = outer_floor;
-        let result = self.in_item(callable.item, scope, |builder| builder.resolve(&function.result));
-        match flow? {
-            Flow::Return(Some((value, ty))) => {
-                let ty = if result.is_known() && result != Ty::Void { result } else { ty };
-                Some((wrap(value, &ty), ty))
-            }
-            _ => None,
-        }
-    }
-
-    fn run(&mut self, stmt: &Stmt) -> Option<Flow> {
-        if self.steps <= 1 || self.constant_nesting >= NESTING {
-            return None;
-        }
-        self.steps -= 1;
-        self.constant_nesting += 1;
-        let flow = self.run_kind(stmt);
-        self.constant_nesting -= 1;
-        flow
-    }
-
-    fn run_kind(&mut self, stmt: &Stmt) -> Option<Flow> {
-        match &stmt.kind {
-            StmtKind::Block(list) => {
-                let outer = self.enter_scope();
-                let mut flow = Some(Flow::Next);
-                for stmt in list {
-                    flow = self.run(stmt);
-                    if !matches!(flow, Some(Flow::Next)) {
-                        break;
-                    }
-                }
-                self.leave_scope(outer);
-                flow
-            }
-            StmtKind::Declare(list) => {
-                for declaration in list {
-                    let (value, from) = match &declaration.init {
-                        Init::None => (0, INT),
-                        Init::Expr(value) => self.evaluate(value)?,
-                        Init::Arguments { args, .. } => match &args[..] {
-                            [] => (0, INT),
-                            [one] => self.evaluate(one)?,
-                            _ => return None,
-                        },
-                    };
-                    let declared = self.resolve(&declaration.ty);
-                    let ty = if declared.is_integer() { declared } else { from };
-                    self.bind(&declaration.name, Binding::Constant { value: wrap(value, &ty), ty });
-                }
-                Some(Flow::Next)
-            }
-            StmtKind::Expr(value) => self.evaluate(value).map(|_| Flow::Next),
-            StmtKind::Return(value) => match value {
-                Some(value) => self.evaluate(value).map(|value| Flow::Return(Some(value))),
-                None => Some(Flow::Return(None)),
-            },
-            StmtKind::If { arms, otherwise } => {
-                for arm in arms {
-                    let Condition::Expr(test) = &arm.condition else { return None };
-                    if self.evaluate(test)?.0 != 0 {
-                        return self.run(&arm.then);
-                    }
-                }
-                otherwise.as_ref().map_or(Some(Flow::Next), |stmt| self.run(stmt))
-            }
-            StmtKind::While { condition: Condition::Expr(test), body } => self.run_loop(Some(test), None, body, false),
-            StmtKind::DoWhile { body, condition } => self.run_loop(Some(condition), None, body, true),
-            StmtKind::For { init, condition, step, body } => {
-                let outer = self.enter_scope();
-                let started = init.as_ref().is_none_or(|init| self.run(init).is_some());
-                let test = match condition {
-                    None => None,
-                    Some(Condition::Expr(test)) => Some(test),
-                    Some(Condition::Declare(_)) => return None,
-                };
-                let flow = if started { self.run_loop(test, step.as_ref(), body, false) } else { None };
-                self.leave_scope(outer);
-                flow
-            }
-            StmtKind::Break => Some(Flow::Break),
-            StmtKind::Continue => Some(Flow::Continue),
-            StmtKind::Empty | StmtKind::Alias(..) | StmtKind::UsingNamespace(_) => {
-                if let StmtKind::Alias(name, ty) = &stmt.kind {
-                    let ty = self.resolve(ty);
-                    self.bind(name, Binding::Type(ty));
-                }
-                Some(Flow::Next)
-            }
-            _ => None,
-        }
-    }
-
-    fn run_loop(&mut self, test: Option<&Expr>, step: Option<&Expr>, body: &Stmt, body_first: bool) -> Option<Flow> {
-        let mut tested = body_first;
-        loop {
-            if !tested
-                && let Some(test) = test
-                && self.evaluate(test)?.0 == 0
-            {
-                return Some(Flow::Next);
-            }
-            tested = false;
-            match self.run(body)? {
-                Flow::Break => return Some(Flow::Next),
-                Flow::Return(value) => return Some(Flow::Return(value)),
-                Flow::Next | Flow::Continue => {}
-            }
-            if let Some(step) = step {
-                self.evaluate(step)?;
-            }
-        }
-    }
-
     /// Opens a scope in which each pack's name means its element `index`.
     pub fn enter_element(&mut self, packs: &[(Name, usize)], index: usize) -> ScopeId {
         let mut elements = Vec::new();
@@ -493,7 +301,7 @@ fn size_of(ty: &Ty) -> Option<i64> {
 }
 
 /// A standard trait over types, where the types tell.
-fn trait_value(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
+pub fn trait_value(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
     let ty = |index: usize| match args.get(index) {
         Some(Bound::Type(ty)) => Some(ty),
         _ => None,

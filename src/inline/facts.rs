@@ -111,7 +111,7 @@ fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut 
             }
             Node::Asm(asm) => {
                 let mentions = |word: &str| asm.text.contains(word);
-                what.barrier |= super::ptx::waits(&asm.text);
+                what.barrier |= super::ptx_text::waits(&asm.text);
                 what.varying = true;
                 what.writes |= mentions("st.") || mentions("red.") || mentions("atom") || mentions("cp.");
                 what.multidimensional |= mentions("tid.y") || mentions("tid.z");
@@ -148,15 +148,12 @@ fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, 
                 ExprKind::Member { member, .. } => (member.segments.last(), true),
                 _ => (None, true),
             };
-            // What is called may be a functor.
+            // A functor or a closure: what it holds is known where it is passed.
             let is_value = match &callee.kind {
                 ExprKind::Name(path) => path.segments.len() == 1 && locals.contains(&*path.segments[0].name),
                 ExprKind::Member { .. } => false,
                 _ => true,
             };
-            if is_value {
-                calls.insert(Call { name: Name::from("operator()"), on_object: true, args: count });
-            }
             let Some(name) = name.map(|segment| &segment.name) else { return };
             word(name, words, what);
             if waits(callee, name, words) {
@@ -283,8 +280,8 @@ impl Program<'_> {
                 if fitting.len() > COMMON_NAME {
                     total.varying = true;
                     total.writes = true;
-                    continue;
                 }
+                let fitting = self.worth_searching(fitting, COMMON_NAME);
                 let destructors = self.destructors_of(item, &call.name);
                 for callee in fitting.iter().chain(destructors.iter()) {
                     if !parents.contains_key(callee) {
@@ -293,6 +290,11 @@ impl Program<'_> {
                     }
                 }
             }
+        }
+        if self.reaching.as_ref().is_some_and(|reaching| !reaching.contains(&root)) {
+            total.barrier = false;
+            barrier_at = None;
+            whole = false;
         }
         if let Ok(mut known) = self.reach.lock() {
             if !total.barrier && whole {
@@ -314,6 +316,14 @@ impl Program<'_> {
             known.insert(root, total);
         }
         total
+    }
+
+    /// Of very many functions of one name those that may reach a barrier.
+    fn worth_searching(&self, fitting: Vec<ItemId>, many: usize) -> Vec<ItemId> {
+        match &self.reaching {
+            Some(reaching) if fitting.len() > many => fitting.into_iter().filter(|id| reaching.contains(id)).collect(),
+            _ => fitting,
+        }
     }
 
     fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {

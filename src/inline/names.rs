@@ -5,7 +5,7 @@
 use super::builder::{Builder, StaticKey};
 use super::program::{Item, ItemKind};
 use super::scope::{Binding, ScopeId};
-use super::types::{Callable, ClassTy, INT, Ty, scalar, vector};
+use super::types::{Callable, ClassTy, INT, Ty};
 use crate::graph::ItemId;
 use crate::program::*;
 use crate::words::SourceKind;
@@ -28,7 +28,7 @@ pub enum Found {
 
 /// What stands before the last `::`.
 #[derive(Clone, Debug)]
-enum Qualifier {
+pub enum Qualifier {
     None,
     Namespace(Vec<Name>),
     Type(Ty),
@@ -36,7 +36,7 @@ enum Qualifier {
 
 const BASES: usize = 16;
 /// Names may lead to names (aliases, bases, arguments) so deep.
-const LOOKUPS: usize = 100;
+pub const LOOKUPS: usize = 100;
 
 impl Builder<'_> {
     /// The scope at namespace level round an item; within its class for a member.
@@ -89,7 +89,7 @@ impl Builder<'_> {
     }
 
     /// Follows a binding that stands for another name, and gives a class its template arguments.
-    fn through(&mut self, binding: Binding, segment: &Segment) -> Found {
+    pub fn through(&mut self, binding: Binding, segment: &Segment) -> Found {
         match binding {
             Binding::Path(mut path) => {
                 if let (Some(last), Some(args)) = (path.segments.last_mut(), &segment.args) {
@@ -110,7 +110,7 @@ impl Builder<'_> {
         }
     }
 
-    fn qualifier(&mut self, path: &Path) -> Qualifier {
+    pub fn qualifier(&mut self, path: &Path) -> Qualifier {
         let mut so_far = Qualifier::None;
         let before = &path.segments[..path.segments.len().saturating_sub(1)];
         for segment in before {
@@ -465,25 +465,6 @@ impl Builder<'_> {
             && item.scope.iter().any(of_library)
     }
 
-    /// An alias's type; its own template parameters get the arguments written.
-    fn alias_type(&mut self, id: ItemId, segment: &Segment) -> Ty {
-        let program = self.program;
-        let Some(target) = program.alias(id) else { return Ty::Unknown };
-        if self.nesting_of_aliases > 64 {
-            return Ty::Unknown;
-        }
-        self.nesting_of_aliases += 1;
-        let args = segment.args.as_ref().map(|args| self.template_arguments(args)).unwrap_or_default();
-        let parent = self.item_scope(id);
-        let scope = self.new_scope(Some(parent), id);
-        let params = program.alias_params(id);
-        let args = self.complete_arguments(params, args, scope);
-        self.bind_template(scope, params, &args);
-        let ty = self.in_item(id, scope, |builder| builder.resolve(target));
-        self.nesting_of_aliases -= 1;
-        ty
-    }
-
     pub fn enumerator(&mut self, id: ItemId) -> Option<(i64, Ty)> {
         let key = StaticKey::Item(id, Vec::new());
         if let Some(known) = self.constants.get(&key) {
@@ -510,7 +491,6 @@ impl Builder<'_> {
         let program = self.program;
         let home = self.scope_at(self.scope).item;
         let named = program.visible(home, name);
-        self.searched.set(self.searched.get() + 1 + named.len() / 4);
         let here = &program.item(home).scope;
         let mut ranked: Vec<(usize, ItemId)> = Vec::new();
         let mut used: Option<Vec<Vec<Name>>> = None;
@@ -568,176 +548,6 @@ impl Builder<'_> {
     }
 
     // Types
-
-    pub fn resolve_in(&mut self, scope: ScopeId, ty: &Type) -> Ty {
-        let item = self.scope_at(scope).item;
-        self.in_item(item, scope, |builder| builder.resolve(ty))
-    }
-
-    pub fn resolve(&mut self, ty: &Type) -> Ty {
-        match &ty.kind {
-            TypeKind::Named(path) => self.resolve_path(path),
-            TypeKind::Auto | TypeKind::Unknown => Ty::Unknown,
-            TypeKind::Decltype(expr) => self.type_of(expr),
-            TypeKind::Pointer(inner) | TypeKind::Reference(inner) => {
-                let target = self.resolve(inner);
-                if matches!(inner.kind, TypeKind::Function) {
-                    return Ty::FunctionPointer;
-                }
-                let pointee = Arc::new(super::types::Pointee {
-                    ty: target,
-                    is_const: inner.is_const,
-                    is_volatile: inner.is_volatile,
-                    restrict: ty.restrict,
-                });
-                match ty.kind {
-                    TypeKind::Pointer(_) => Ty::Pointer(pointee),
-                    _ => match &pointee.ty {
-                        Ty::Reference(_) => pointee.ty.clone(),
-                        _ => Ty::Reference(pointee),
-                    },
-                }
-            }
-            TypeKind::Array(inner, extent) => {
-                let extent = extent.as_ref().and_then(|extent| self.constant(extent));
-                Ty::Array(Arc::new(self.resolve(inner)), extent)
-            }
-            TypeKind::Function => Ty::FunctionPointer,
-        }
-    }
-
-    pub fn resolve_path(&mut self, path: &Path) -> Ty {
-        if let [only] = &path.segments[..]
-            && only.args.is_none()
-                && let Some(ty) = scalar(&only.name)
-                && self.local(&only.name).is_none()
-            {
-                return ty;
-            }
-        let Some(last) = path.segments.last() else { return Ty::Unknown };
-        if self.lookups >= LOOKUPS {
-            return Ty::Unknown;
-        }
-        self.lookups += 1;
-        let ty = self.resolve_segments(path, last);
-        self.lookups -= 1;
-        ty
-    }
-
-    fn resolve_segments(&mut self, path: &Path, last: &Segment) -> Ty {
-        let found = match self.qualifier(path) {
-            Qualifier::None => {
-                if let Found::Type(ty) | Found::Binding(Binding::Type(ty)) = self.find_local_type(last, path.global) {
-                    return ty;
-                }
-                self.find_type_item(last, None)
-            }
-            Qualifier::Namespace(names) => self.find_type_item(last, Some(&names)),
-            Qualifier::Type(ty) => match self.find_in_type(&ty, last) {
-                Found::None => self.standard_member_type(&ty, last),
-                found => found,
-            },
-        };
-        match found {
-            Found::Type(ty) | Found::Binding(Binding::Type(ty)) => ty,
-            _ => self.named(last),
-        }
-    }
-
-    fn find_local_type(&mut self, segment: &Segment, global: bool) -> Found {
-        let mut at = if global { None } else { Some(self.scope) };
-        while let Some(id) = at {
-            if let Some(found) = self.scope_at(id).names.get(&segment.name) {
-                let found = found.clone();
-                if let found @ (Found::Type(_) | Found::Binding(Binding::Type(_))) = self.through(found, segment) {
-                    return found;
-                }
-            }
-            if let Some(class) = self.scope_at(id).class.clone() {
-                if class.class.name.as_ref() == Some(&segment.name) && segment.args.is_none() {
-                    return Found::Type(Ty::Class(class));
-                }
-                if let Some(found @ (Found::Type(_) | Found::Binding(Binding::Type(_)))) =
-                    self.find_in_class(&class, segment)
-                {
-                    return found;
-                }
-            }
-            at = self.scope_at(id).parent;
-        }
-        Found::None
-    }
-
-    /// `std::conditional<b, A, B>::type` and the like.
-    fn standard_member_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
-        match ty {
-            Ty::Named(named) if &*segment.name == "type" => {
-                let name = format!("{}_t", named.name);
-                match self.standard_type(&name, &named.args) {
-                    Some(ty) => Found::Type(ty),
-                    None => Found::None,
-                }
-            }
-            _ => Found::None,
-        }
-    }
-
-    /// A type not in view, by its name: scalars, vectors, groups, library classes, standard aliases.
-    pub fn named(&mut self, segment: &Segment) -> Ty {
-        use super::types::{GroupTy, LibraryTy, NamedTy};
-        use crate::words::GroupMaker;
-        let name = &segment.name;
-        if segment.args.is_none()
-            && let Some(ty) = scalar(name).or_else(|| vector(name))
-        {
-            return ty;
-        }
-        let args = segment.args.as_ref().map(|args| self.template_arguments(args)).unwrap_or_default();
-        if let Some(row) = self.words.library(name) {
-            return Ty::Library(Arc::new(LibraryTy { name: name.clone(), row: row.clone(), args }));
-        }
-        if let Some(kind) = self.words.group_type(name) {
-            return Ty::Group(match kind {
-                GroupMaker::Block => GroupTy::Block,
-                GroupMaker::Grid => GroupTy::Grid,
-                GroupMaker::Cluster => GroupTy::Cluster,
-                GroupMaker::Tile => GroupTy::Tile(match args.first() {
-                    Some(super::types::Bound::Value(size)) => u32::try_from(*size).ok(),
-                    _ => None,
-                }),
-                GroupMaker::Coalesced | GroupMaker::Partition => GroupTy::Formed(None),
-            });
-        }
-        if let Some(ty) = self.standard_type(name, &args) {
-            return ty;
-        }
-        Ty::Named(Arc::new(NamedTy { name: name.clone(), args }))
-    }
-
-    fn standard_type(&mut self, name: &str, args: &[super::types::Bound]) -> Option<Ty> {
-        use super::types::Bound;
-        let ty = |index: usize| match args.get(index) {
-            Some(Bound::Type(ty)) => Some(ty.clone()),
-            _ => None,
-        };
-        match name {
-            "conditional_t" => match args.first()? {
-                Bound::Value(0) => ty(2),
-                Bound::Value(_) => ty(1),
-                _ => None,
-            },
-            "enable_if_t" => Some(ty(1).unwrap_or(Ty::Void)),
-            "remove_cv_t" | "remove_const_t" | "remove_volatile_t" | "type_identity_t" | "decay_t"
-            | "remove_cvref_t" | "remove_reference_t" | "make_signed_t" | "add_const_t" => Some(ty(0)?.value().clone()),
-            "make_unsigned_t" => match ty(0)? {
-                Ty::Int { bits, .. } => Some(Ty::Int { bits, signed: false }),
-                _ => None,
-            },
-            "remove_pointer_t" | "remove_extent_t" => Some(ty(0)?.element()),
-            "underlying_type_t" => Some(INT),
-            _ => None,
-        }
-    }
 }
 
 fn plain_path(names: &[Name], segment: &Segment) -> Path {

@@ -7,7 +7,7 @@ use super::facts::Facts;
 use crate::graph::ItemId;
 use crate::program::{Class, Declaration, Expr, Function, Name, TemplateParam, Type};
 use crate::text::{Expanded, FileId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// One item, as far as its header tells.
@@ -109,6 +109,8 @@ pub struct Program<'a> {
     lowered: Vec<OnceLock<Lowered>>,
     facts: Vec<OnceLock<Arc<Facts>>>,
     origin: Box<dyn Origin + 'a>,
+    /// Functions that may reach a barrier, where somebody has found out.
+    pub(super) reaching: Option<FxHashSet<ItemId>>,
     visible: RwLock<FxHashMap<(FileId, Name), Arc<[ItemId]>>>,
     pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
 }
@@ -144,9 +146,16 @@ impl<'a> Program<'a> {
             lowered,
             facts,
             origin,
+            reaching: None,
             visible: RwLock::default(),
             reach: Mutex::default(),
         }
+    }
+
+    /// Tells which functions may reach a barrier; all others are followed for their values only.
+    pub fn narrowed(mut self, reaching: FxHashSet<ItemId>) -> Program<'a> {
+        self.reaching = Some(reaching);
+        self
     }
 
     pub fn len(&self) -> usize {

@@ -4,6 +4,9 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
+use super::ptx_text::{
+    Instruction, comparison, is_plain, number, operand_number, read, vector_parts, without_comments,
+};
 use super::types::{Ty, UNSIGNED};
 use super::values::{Ev, What};
 use crate::graph::*;
@@ -21,15 +24,6 @@ struct Assembly {
     inputs: Vec<Value>,
     /// An instruction that may write memory in a way not known.
     opaque: bool,
-}
-
-/// One instruction.
-struct Instruction<'t> {
-    /// `@p`, and whether negated.
-    predicate: Option<(&'t str, bool)>,
-    opcode: &'t str,
-    parts: Vec<&'t str>,
-    operands: Vec<&'t str>,
 }
 
 impl Builder<'_> {
@@ -507,196 +501,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the assembly waits for other threads, talks to them, or ends the thread.
-pub fn waits(text: &str) -> bool {
-    let text = without_comments(text);
-    text.split(';').filter_map(read).any(|instruction| {
-        matches!(
-            instruction.parts.first().copied(),
-            Some("bar" | "barrier" | "exit" | "vote" | "shfl" | "match" | "redux" | "elect")
-        )
-    })
-}
-
-fn without_comments(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    loop {
-        let line = rest.find("//");
-        let block = rest.find("/*");
-        match (line, block) {
-            (Some(at), other) if other.is_none_or(|block| at < block) => {
-                clean.push_str(&rest[..at]);
-                rest = rest[at..].find('\n').map_or("", |end| &rest[at + end..]);
-            }
-            (_, Some(at)) => {
-                clean.push_str(&rest[..at]);
-                clean.push(' ');
-                rest = rest[at..].find("*/").map_or("", |end| &rest[at + end + 2..]);
-            }
-            _ => break,
-        }
-    }
-    clean.push_str(rest);
-    clean
-}
-
-fn read(piece: &str) -> Option<Instruction<'_>> {
-    let mut rest = piece.trim_matches(|c: char| c.is_whitespace() || c == '{' || c == '}');
-    // A closing brace may belong to a vector operand at the end.
-    if piece.contains('{') && rest.contains('{') && !rest.contains('}') {
-        let end = piece.rfind('}').map_or(piece.len(), |at| at + 1);
-        let start = piece.find(rest)?;
-        rest = piece.get(start..end)?.trim();
-    }
-    if let Some((label, behind)) = rest.split_once(':')
-        && !label.contains(char::is_whitespace)
-        && !behind.starts_with(':')
-        && !label.contains('.')
-    {
-        rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '{');
-    }
-    if rest.is_empty() || rest.starts_with('.') {
-        return None;
-    }
-    let mut predicate = None;
-    if let Some(behind) = rest.strip_prefix('@') {
-        let (name, after) = behind.split_once(char::is_whitespace)?;
-        predicate = match name.strip_prefix('!') {
-            Some(name) => Some((name, true)),
-            None => Some((name, false)),
-        };
-        rest = after.trim_start();
-    }
-    let (opcode, operands) = match rest.split_once(char::is_whitespace) {
-        Some((opcode, operands)) => (opcode, operands.trim()),
-        None => (rest, ""),
-    };
-    // `barrier.cta::...` and the like: qualifiers with `::` are one part.
-    let parts = opcode.split('.').filter(|part| !part.is_empty()).collect();
-    Some(Instruction { predicate, opcode, parts, operands: split_operands(operands) })
-}
-
-fn split_operands(text: &str) -> Vec<&str> {
-    let mut operands = Vec::new();
-    let (mut depth, mut start) = (0usize, 0usize);
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' | b'[' | b'(' => depth += 1,
-            b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                operands.push(text[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    if !text[start..].trim().is_empty() {
-        operands.push(text[start..].trim());
-    }
-    operands
-}
-
-/// `{%0, %1}` is two, everything else one.
-fn vector_parts(operand: &str) -> Vec<&str> {
-    match operand.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-        Some(inner) => inner.split(',').map(str::trim).collect(),
-        None => vec![operand],
-    }
-}
-
-fn operand_number(name: &str) -> Option<usize> {
-    name.strip_prefix('%').filter(|rest| rest.bytes().next().is_some_and(|byte| byte.is_ascii_digit()))?.parse().ok()
-}
-
-fn number(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
-    };
-    let digits = digits.trim_end_matches(['U', 'u']);
-    let value = if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        i64::from_str_radix(hex, 16).ok()?
-    } else if digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty() {
-        digits.parse().ok()?
-    } else {
-        return None;
-    };
-    Some(if negative { -value } else { value })
-}
-
 fn is_register(operand: &str, state: &Assembly) -> bool {
     operand_number(operand).is_some_and(|index| index < state.outputs)
         || !operand.starts_with(['[', '%']) && number(operand).is_none() && !operand.is_empty()
-}
-
-/// Instructions without effects besides their result.
-fn is_plain(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "mov"
-            | "cvt"
-            | "cvta"
-            | "mapa"
-            | "add"
-            | "sub"
-            | "mul"
-            | "mad"
-            | "fma"
-            | "div"
-            | "rem"
-            | "abs"
-            | "min"
-            | "max"
-            | "neg"
-            | "not"
-            | "sqrt"
-            | "rsqrt"
-            | "rcp"
-            | "sin"
-            | "cos"
-            | "lg2"
-            | "ex2"
-            | "tanh"
-            | "bfe"
-            | "bfi"
-            | "bfind"
-            | "brev"
-            | "clz"
-            | "popc"
-            | "prmt"
-            | "lop3"
-            | "shf"
-            | "shl"
-            | "shr"
-            | "sad"
-            | "dp4a"
-            | "dp2a"
-            | "set"
-            | "slct"
-            | "addc"
-            | "subc"
-            | "madc"
-            | "testp"
-            | "copysign"
-            | "isspacep"
-            | "fns"
-            | "mma"
-            | "ldmatrix"
-            | "mbarrier"
-            | "tex"
-            | "suld"
-    )
-}
-
-fn comparison(parts: &[&str]) -> Option<BinaryOp> {
-    Some(match *parts.get(1)? {
-        "eq" | "equ" => BinaryOp::Eq,
-        "ne" | "neu" => BinaryOp::Ne,
-        "lt" | "lo" | "ltu" => BinaryOp::Lt,
-        "le" | "ls" | "leu" => BinaryOp::Le,
-        "gt" | "hi" | "gtu" => BinaryOp::Gt,
-        "ge" | "hs" | "geu" => BinaryOp::Ge,
-        _ => return None,
-    })
 }

@@ -460,14 +460,18 @@ impl Builder<'_> {
         if let Some(value) = value {
             self.return_value(value);
         }
-        self.run_cleanups(base);
         let body = self.activation().function.clone();
         let is_natural_end = match &body.body.kind {
             StmtKind::Block(list) => list.last().is_some_and(|last| last.span == span),
             _ => false,
         };
+        if is_natural_end && self.activation().exit.is_some() {
+            // Nothing follows: the end of the body does the rest.
+            return;
+        }
+        self.run_cleanups(base);
         match self.activation().exit {
-            Some(exit) => self.leave(exit, if is_natural_end { Leaving::Fall } else { Leaving::Return }, span),
+            Some(exit) => self.leave(exit, Leaving::Return, span),
             None => {
                 let at = self.at(span);
                 self.stop(End::Exit { how: Exit::Return, at });

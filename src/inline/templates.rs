@@ -1,15 +1,15 @@
 //! Template arguments: as written, by default, or deduced from the arguments of a call; the best specialisation.
 
-use super::builder::{Builder, StaticKey};
+use super::builder::Builder;
 use super::names::Found;
 use super::scope::{Binding, ScopeId};
-use super::types::{Bound, Callable, ClassTy, GroupTy, Ty};
+use super::types::{Bound, ClassTy, GroupTy, Ty};
 use crate::graph::ItemId;
 use crate::program::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-type Deduced = FxHashMap<Name, Bound>;
+pub type Deduced = FxHashMap<Name, Bound>;
 
 impl Builder<'_> {
     pub fn written_arguments(&mut self, segment: &Segment) -> Option<Vec<Bound>> {
@@ -235,7 +235,7 @@ impl Builder<'_> {
     }
 
     /// How special a pattern is that the arguments match: patterns that leave less open count more.
-    fn matches(
+    pub fn matches(
         &mut self,
         pattern: &[TemplateArg],
         args: &[Bound],
@@ -328,7 +328,7 @@ impl Builder<'_> {
         }
     }
 
-    fn deduced_arguments(&mut self, params: &[TemplateParam], deduced: &Deduced, scope: ScopeId) -> Vec<Bound> {
+    pub fn deduced_arguments(&mut self, params: &[TemplateParam], deduced: &Deduced, scope: ScopeId) -> Vec<Bound> {
         let mut args = Vec::with_capacity(params.len());
         for param in params {
             let (name, declared) = match param {
@@ -355,187 +355,7 @@ impl Builder<'_> {
 
     // Functions
 
-    /// The scope a function's own names are looked up in from its header on.
-    pub fn scope_of_callable(&mut self, callable: &Callable) -> ScopeId {
-        match (callable.scope, &callable.class) {
-            (Some(scope), _) => scope,
-            (None, Some(class)) => {
-                let class = class.clone();
-                self.class_scope(&class)
-            }
-            (None, None) => self.item_scope(callable.item),
-        }
-    }
-
-    /// One bound for each template parameter of the function; `None` if the arguments contradict each other.
-    pub fn bind_function_template(
-        &mut self,
-        callable: &Callable,
-        explicit: &[Bound],
-        args: &[Ty],
-    ) -> Option<Vec<Bound>> {
-        let function = callable.function.clone();
-        if function.template.is_empty() && function.params.iter().all(|param| !is_auto(&param.ty)) {
-            return Some(Vec::new());
-        }
-        let parent = self.scope_of_callable(callable);
-        let scope = self.new_scope(Some(parent), callable.item);
-        let mut deduced = Deduced::default();
-        let mut explicit = explicit.iter();
-        for param in &function.template {
-            let (name, pack) = match param {
-                TemplateParam::Type { name, pack, .. } | TemplateParam::Value { name, pack, .. } => (name, *pack),
-                TemplateParam::Template { name } => (name, false),
-            };
-            let Some(name) = name else {
-                explicit.next();
-                continue;
-            };
-            if pack {
-                let rest: Vec<Bound> = explicit.by_ref().cloned().collect();
-                if !rest.is_empty() {
-                    deduced.insert(name.clone(), Bound::Pack(rest));
-                }
-            } else if let Some(bound) = explicit.next() {
-                deduced.insert(name.clone(), bound.clone());
-            }
-        }
-        let fixed: Vec<Name> = deduced.keys().cloned().collect();
-        for (index, param) in function.params.iter().enumerate() {
-            if param.pack {
-                let rest: Vec<Bound> = args[index.min(args.len())..].iter().map(|ty| Bound::Type(decay(ty))).collect();
-                if let Some(name) = pack_type_name(&param.ty) {
-                    deduced.entry(name).or_insert(Bound::Pack(rest));
-                }
-                break;
-            }
-            let Some(arg) = args.get(index) else { break };
-            self.in_item(callable.item, scope, |builder| {
-                builder.deduce(&param.ty, arg, &function.template, &fixed, &mut deduced)
-            });
-        }
-        Some(self.deduced_arguments(&function.template, &deduced, scope))
-    }
-
-    fn deduce(&mut self, param: &Type, arg: &Ty, params: &[TemplateParam], fixed: &[Name], deduced: &mut Deduced) {
-        match &param.kind {
-            TypeKind::Named(path) => {
-                if let Some(name) = parameter_named(path, params) {
-                    let ty = decay(arg);
-                    if !fixed.contains(&name) && ty.value().is_known() {
-                        deduced.entry(name).or_insert(Bound::Type(ty));
-                    }
-                    return;
-                }
-                for actual in self.with_bases(arg.value()) {
-                    if let Some((pattern, args)) = pattern_of(path, &actual) {
-                        let mut found = Deduced::default();
-                        self.matches(pattern, &args, params, &mut found);
-                        for (name, bound) in found {
-                            if !fixed.contains(&name) {
-                                deduced.entry(name).or_insert(bound);
-                            }
-                        }
-                        break;
-                    }
-                }
-            }
-            TypeKind::Pointer(inner) => {
-                let element = arg.value().element();
-                self.deduce(inner, &element, params, fixed, deduced);
-            }
-            TypeKind::Reference(inner) => match (&inner.kind, arg.value()) {
-                (TypeKind::Named(path), Ty::Array(..)) => {
-                    if let Some(name) = parameter_named(path, params) {
-                        deduced.entry(name).or_insert(Bound::Type(arg.value().clone()));
-                    }
-                }
-                _ => self.deduce(inner, arg, params, fixed, deduced),
-            },
-            TypeKind::Array(inner, extent) => {
-                if let Ty::Array(of, known) = arg.value() {
-                    let of = (**of).clone();
-                    if let (Some(Expr { kind: ExprKind::Name(path), .. }), Some(known)) = (extent.as_deref(), known)
-                        && let Some(name) = parameter_named(path, params)
-                        && !fixed.contains(&name)
-                    {
-                        deduced.entry(name).or_insert(Bound::Value(*known));
-                    }
-                    self.deduce(inner, &of, params, fixed, deduced);
-                } else if let Ty::Pointer(pointee) = arg.value() {
-                    let element = pointee.ty.clone();
-                    self.deduce(inner, &element, params, fixed, deduced);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn with_bases(&mut self, ty: &Ty) -> Vec<Ty> {
-        let mut all = vec![ty.clone()];
-        let mut at = 0;
-        while at < all.len() && all.len() < 32 {
-            if let Ty::Class(class) = &all[at] {
-                let class = class.clone();
-                all.extend(self.bases_of(&class).into_iter().map(Ty::Class));
-            }
-            at += 1;
-        }
-        all
-    }
-
     // Constants of items and classes
-
-    pub fn constant_member(&mut self, class: &Arc<ClassTy>, index: usize) -> Option<(i64, Ty)> {
-        let declaration = class.class.members.get(index)?.clone();
-        let key = StaticKey::Member(class.clone(), declaration.name.clone());
-        if let Some(known) = self.constants.get(&key) {
-            return known.clone();
-        }
-        self.constants.insert(key.clone(), None);
-        let scope = self.class_scope(class);
-        let result = self.in_item(class.item, scope, |builder| builder.constant_declaration(&declaration));
-        self.constants.insert(key, result.clone());
-        result
-    }
-
-    pub fn constant_item(&mut self, item: ItemId) -> Option<(i64, Ty)> {
-        let key = StaticKey::Item(item, Vec::new());
-        if let Some(known) = self.constants.get(&key) {
-            return known.clone();
-        }
-        self.constants.insert(key.clone(), None);
-        let header = self.program.item(item);
-        if header.is_constant_memory || header.is_device_memory || header.is_shared {
-            return None;
-        }
-        let declaration = self.program.value(item)?.clone();
-        if !declaration.ty.is_const && !declaration.storage.is_constexpr && !header.is_const {
-            return None;
-        }
-        let scope = self.item_scope(item);
-        let result = self.in_item(item, scope, |builder| builder.constant_declaration(&declaration));
-        self.constants.insert(key, result.clone());
-        result
-    }
-
-    fn constant_declaration(&mut self, declaration: &Declaration) -> Option<(i64, Ty)> {
-        let (value, from) = match &declaration.init {
-            Init::Expr(value) => self.constant_typed(value)?,
-            Init::Arguments { args, .. } => match &args[..] {
-                [one] => self.constant_typed(one)?,
-                [] => (0, super::types::INT),
-                _ => return None,
-            },
-            Init::None => return None,
-        };
-        let ty = self.resolve(&declaration.ty);
-        match ty.value() {
-            ty if ty.is_integer() => Some((super::constant::wrap(value, ty), ty.clone())),
-            Ty::Unknown | Ty::Param(_) => Some((value, from)),
-            _ => None,
-        }
-    }
 }
 
 fn bound_of(binding: &Binding) -> Bound {
@@ -565,7 +385,7 @@ fn name_of_argument(arg: &TemplateArg) -> Option<Name> {
 }
 
 /// The template parameter that a plain name means.
-fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
+pub fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
     let [only] = &path.segments[..] else { return None };
     if only.args.is_some() {
         return None;
@@ -579,7 +399,7 @@ fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
 }
 
 /// The arguments written in `Buffer<N>` and those of a type of that name.
-fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg], Vec<Bound>)> {
+pub fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg], Vec<Bound>)> {
     let last = path.segments.last()?;
     let pattern = last.args.as_deref()?;
     let args = match actual {
@@ -606,21 +426,5 @@ pub fn decay(ty: &Ty) -> Ty {
     match ty.value() {
         Ty::Array(of, _) => Ty::pointer_to((**of).clone()),
         other => other.clone(),
-    }
-}
-
-pub fn is_auto(ty: &Type) -> bool {
-    match &ty.kind {
-        TypeKind::Auto => true,
-        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => is_auto(inner),
-        _ => false,
-    }
-}
-
-fn pack_type_name(ty: &Type) -> Option<Name> {
-    match &ty.kind {
-        TypeKind::Named(path) if path.segments.len() == 1 => Some(path.segments[0].name.clone()),
-        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => pack_type_name(inner),
-        _ => None,
     }
 }

@@ -258,18 +258,37 @@ impl Builder<'_> {
         if holds.barrier && holds.writes {
             return;
         }
-        if let Some(Binding::Static(Ty::Closure(number)) | Binding::Object { ty: Ty::Closure(number), .. }) =
-            self.local(name)
-        {
-            let lambda = self.closures[*number as usize].lambda.clone();
-            let inner = facts::of_function(&lambda.function, self.words);
-            holds.join(inner.what);
-            for call in inner.calls.iter().filter(|inner| inner.name != *name) {
-                self.join_items(call, holds);
-            }
-            return;
+        if let Some(Binding::Static(ty) | Binding::Object { ty, .. } | Binding::Alias { ty, .. }) = self.local(name) {
+            let ty = ty.clone();
+            return self.join_type(&ty, holds);
         }
         self.join_items(call, holds);
+    }
+
+    /// What calling a value of the type may do.
+    pub fn join_type(&mut self, ty: &Ty, holds: &mut Holds) {
+        match ty.value() {
+            Ty::Closure(number) => {
+                let lambda = self.closures[*number as usize].lambda.clone();
+                let inner = facts::of_function(&lambda.function, self.words);
+                holds.join(inner.what);
+                for call in &inner.calls {
+                    self.join_items(call, holds);
+                }
+            }
+            Ty::Functions(set) => {
+                for callable in self.function_sets[*set as usize].clone() {
+                    holds.join(self.reach_of(&callable));
+                }
+            }
+            Ty::Class(class) => {
+                let class = class.clone();
+                for callable in self.methods_of(&class, &Name::from("operator()")) {
+                    holds.join(self.reach_of(&callable));
+                }
+            }
+            _ => {}
+        }
     }
 
     pub fn join_items(&mut self, call: &Call, holds: &mut Holds) {

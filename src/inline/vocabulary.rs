@@ -44,8 +44,8 @@ impl Builder<'_> {
             }
             return Ev::nothing();
         }
-        if args.is_empty() && last.args.is_some() && !self.is_word(&name) {
-            // `cg::plus<int>()`: an object of a class not in view.
+        if self.words.library(&name).is_some() || args.is_empty() && last.args.is_some() && !self.is_word(&name) {
+            // `cub::BlockReduce<int, 128>(temp)`, `cg::plus<int>()`: an object of a class not in view.
             let ty = self.named(last);
             return self.construct_value(&ty, args, span);
         }

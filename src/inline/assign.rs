@@ -1,0 +1,143 @@
+//! Assignments, increments and casts.
+
+use super::builder::Builder;
+use super::expressions::binary_name;
+use super::types::Ty;
+use super::values::{Ev, What};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+
+impl Builder<'_> {
+    /// The target and the new value.
+    pub fn eval_assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> (Ev, Ev) {
+        // The right side first: its calls may write what the left reads.
+        let new = if let ExprKind::InitList(_) = value.kind { None } else { Some(self.eval(value)) };
+        let place = self.eval_place(target);
+        let ty = place.ty.value().clone();
+        let Some(new) = new else {
+            let address = self.address_of(&place, target.span);
+            self.initialise(address, &ty, value);
+            return (place.clone(), place);
+        };
+        if let Some(op) = op {
+            if ty.is_aggregate()
+                && let Some(result) =
+                    self.call_operator(&format!("{}=", binary_name(op)), &[place.clone(), new.clone()], span)
+            {
+                return (result.clone(), result);
+            }
+            let mut combined = self.combine(op, &place, &new, span, (target.span, value.span));
+            let converted = self.rvalue(&combined, span);
+            let converted = self.convert(converted, &combined.ty, &ty, span);
+            combined = Ev::value(converted, ty.clone());
+            self.write(&place, &combined, span);
+            return (place, combined);
+        }
+        if matches!(ty, Ty::Class(_))
+            && let Some(result) = self.call_operator("operator=", &[place.clone(), new.clone()], span)
+        {
+            return (result.clone(), result);
+        }
+        self.learn(target, &new.ty);
+        if place.ty.is_static() {
+            return (new.clone(), new);
+        }
+        if ty.is_aggregate() || new.ty.value().is_aggregate() || !matches!(new.what, What::Value(_) | What::Place(_)) {
+            self.write(&place, &new, span);
+            return (place.clone(), place);
+        }
+        let converted = self.rvalue(&new, value.span);
+        let converted = self.convert(converted, &new.ty, &ty, span);
+        let result = Ev::value(converted, if ty.is_known() { ty } else { new.ty.clone() });
+        self.write(&place, &result, span);
+        (place, result)
+    }
+
+    /// A variable that holds a function or a group is known better after it has been assigned one.
+    fn learn(&mut self, target: &Expr, new: &Ty) {
+        let ExprKind::Name(path) = &target.kind else { return };
+        let [only] = &path.segments[..] else { return };
+        match new {
+            Ty::Closure(_) | Ty::Group(_) | Ty::Library(_) => self.refine(&only.name, new.clone()),
+            _ => {}
+        }
+    }
+
+    pub fn write(&mut self, place: &Ev, value: &Ev, span: Span) {
+        match &place.what {
+            What::Place(address) => {
+                let ty = place.ty.clone();
+                self.store_to(*address, &ty, value, span);
+            }
+            // What is known only by value: a class whose `operator[]` gave no place, a proxy.
+            What::Value(target) if !place.ty.is_scalar() => {
+                let from = vec![self.rvalue(value, span)];
+                let target = *target;
+                self.emit(Op::Clobber { address: target, from }, span);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn eval_increment(&mut self, by: i64, prefix: bool, target: &Expr, span: Span) -> (Ev, Ev) {
+        let place = self.eval_place(target);
+        let ty = place.ty.value().clone();
+        if ty.is_aggregate() {
+            let name = if by > 0 { "operator++" } else { "operator--" };
+            if let Some(result) = self.call_operator(name, &[place.clone()], span) {
+                return (result.clone(), if prefix { result } else { place });
+            }
+        }
+        let old = self.rvalue(&place, target.span);
+        let step = self.int(by, span);
+        let new = match &ty {
+            Ty::Pointer(_) => self.element_address(old, step, span),
+            _ if by < 0 => {
+                let one = self.int(-by, span);
+                self.binary(BinaryOp::Sub, old, one, &ty, span)
+            }
+            _ => self.binary(BinaryOp::Add, old, step, &ty, span),
+        };
+        let value = Ev::value(new, ty.clone());
+        self.write(&place, &value, span);
+        (place, if prefix { value } else { Ev::value(old, ty) })
+    }
+
+    pub fn eval_cast(&mut self, ty: &Type, inner: &Expr, span: Span) -> Ev {
+        let to = self.resolve(ty);
+        match &to {
+            Ty::Void => {
+                self.eval(inner);
+                return Ev::nothing();
+            }
+            Ty::Reference(pointee) => {
+                let ev = self.eval_place(inner);
+                let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
+                return Ev { ty, ..ev };
+            }
+            Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
+                return self.construct_value(&to, std::slice::from_ref(inner), span);
+            }
+            _ => {}
+        }
+        let ev = self.eval(inner);
+        if matches!(ev.ty, Ty::Functions(_)) && matches!(to, Ty::FunctionPointer | Ty::Pointer(_) | Ty::Unknown) {
+            return ev;
+        }
+        if ev.ty.is_static() || !to.is_known() {
+            return ev;
+        }
+        if let Ty::Class(_) = ev.ty.value()
+            && let Some(result) = self.call_conversion(&ev, &to, span)
+        {
+            return result;
+        }
+        if to.is_aggregate() {
+            // A class not in view made from the value.
+            return Ev { ty: to, ..ev };
+        }
+        let value = self.rvalue(&ev, inner.span);
+        Ev::value(self.convert(value, &ev.ty, &to, span), to)
+    }
+}

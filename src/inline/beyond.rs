@@ -1,0 +1,85 @@
+//! Calls that are not followed: what they give back, and what they may have written.
+
+use super::builder::Builder;
+use super::calls::Arg;
+use super::facts::Holds;
+use super::types::{Callable, Ty};
+use super::values::{Ev, What};
+use crate::graph::*;
+use crate::text::Span;
+
+impl Builder<'_> {
+    /// A call that is not followed: its result comes from the arguments, what they point to may have been written.
+    pub fn call_without_body(
+        &mut self,
+        callable: &Callable,
+        reach: Holds,
+        this: Option<Ev>,
+        list: &[Arg],
+        span: Span,
+    ) -> Ev {
+        let name = self.frame_name(callable);
+        let at = self.at(span);
+        if reach.barrier {
+            self.graph.incomplete.push((at, format!("the call of `{name}` was not followed: the limit was reached")));
+        }
+        self.graph.multidimensional |= reach.multidimensional;
+        let mut from = self.arg_values(list);
+        if let Some(this) = &this {
+            let this = this.clone();
+            from.push(self.rvalue(&this, span));
+        }
+        if reach.varying {
+            from.push(self.source(Source::Varying(name.clone()), span));
+        }
+        if reach.writes || !reach.barrier {
+            self.clobber_args(list, &from, span);
+            if let Some(What::Place(address)) = this.map(|this| this.what) {
+                self.emit(Op::Clobber { address, from: from.clone() }, span);
+            }
+        }
+        let scope = self.scope_of_callable(callable);
+        let result = self.resolve_in(scope, &callable.function.result);
+        if result == Ty::Void {
+            return Ev::nothing();
+        }
+        let value = self.emit(Op::Unknown { from, unseen: Some(name) }, span);
+        match result {
+            Ty::Reference(pointee) => self.place_behind(value, &pointee),
+            ty => Ev::value(value, ty),
+        }
+    }
+
+    /// What pointers and arrays among the arguments lead to may have been written.
+    pub fn clobber_args(&mut self, list: &[Arg], from: &[Value], span: Span) {
+        for arg in list {
+            let Some(ev) = &arg.ev else { continue };
+            let address = match (&ev.what, ev.ty.value()) {
+                (What::Place(address), Ty::Array(..)) => *address,
+                (What::Value(value), Ty::Pointer(pointee)) if !pointee.is_const => *value,
+                (What::Place(_), Ty::Pointer(pointee)) if !pointee.is_const => {
+                    let ev = ev.clone();
+                    self.rvalue(&ev, arg.span)
+                }
+                _ => continue,
+            };
+            if self.is_own_memory(address) {
+                self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+            }
+        }
+    }
+
+    /// The address leads to a variable of the program rather than to memory passed in.
+    fn is_own_memory(&self, address: Value) -> bool {
+        let mut at = address;
+        for _ in 0..64 {
+            match self.op(at) {
+                Op::Address(_) => return true,
+                Op::Element { base, .. } | Op::Member { base, .. } => at = *base,
+                Op::Select { .. } | Op::Load { .. } => return true,
+                _ => return false,
+            }
+        }
+        false
+    }
+}

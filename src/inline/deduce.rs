@@ -1,0 +1,154 @@
+//! Template arguments of functions from the arguments of a call.
+
+use super::builder::Builder;
+use super::scope::ScopeId;
+use super::templates::{Deduced, decay, parameter_named, pattern_of};
+use super::types::{Bound, Callable, Ty};
+use crate::program::*;
+
+impl Builder<'_> {
+    /// The scope a function's own names are looked up in from its header on.
+    pub fn scope_of_callable(&mut self, callable: &Callable) -> ScopeId {
+        match (callable.scope, &callable.class) {
+            (Some(scope), _) => scope,
+            (None, Some(class)) => {
+                let class = class.clone();
+                self.class_scope(&class)
+            }
+            (None, None) => self.item_scope(callable.item),
+        }
+    }
+
+    /// One bound for each template parameter of the function; `None` if the arguments contradict each other.
+    pub fn bind_function_template(
+        &mut self,
+        callable: &Callable,
+        explicit: &[Bound],
+        args: &[Ty],
+    ) -> Option<Vec<Bound>> {
+        let function = callable.function.clone();
+        if function.template.is_empty() && function.params.iter().all(|param| !is_auto(&param.ty)) {
+            return Some(Vec::new());
+        }
+        let parent = self.scope_of_callable(callable);
+        let scope = self.new_scope(Some(parent), callable.item);
+        let mut deduced = Deduced::default();
+        let mut explicit = explicit.iter();
+        for param in &function.template {
+            let (name, pack) = match param {
+                TemplateParam::Type { name, pack, .. } | TemplateParam::Value { name, pack, .. } => (name, *pack),
+                TemplateParam::Template { name } => (name, false),
+            };
+            let Some(name) = name else {
+                explicit.next();
+                continue;
+            };
+            if pack {
+                let rest: Vec<Bound> = explicit.by_ref().cloned().collect();
+                if !rest.is_empty() {
+                    deduced.insert(name.clone(), Bound::Pack(rest));
+                }
+            } else if let Some(bound) = explicit.next() {
+                deduced.insert(name.clone(), bound.clone());
+            }
+        }
+        let fixed: Vec<Name> = deduced.keys().cloned().collect();
+        for (index, param) in function.params.iter().enumerate() {
+            if param.pack {
+                let rest: Vec<Bound> = args[index.min(args.len())..].iter().map(|ty| Bound::Type(decay(ty))).collect();
+                if let Some(name) = pack_type_name(&param.ty) {
+                    deduced.entry(name).or_insert(Bound::Pack(rest));
+                }
+                break;
+            }
+            let Some(arg) = args.get(index) else { break };
+            self.in_item(callable.item, scope, |builder| {
+                builder.deduce(&param.ty, arg, &function.template, &fixed, &mut deduced)
+            });
+        }
+        Some(self.deduced_arguments(&function.template, &deduced, scope))
+    }
+
+    fn deduce(&mut self, param: &Type, arg: &Ty, params: &[TemplateParam], fixed: &[Name], deduced: &mut Deduced) {
+        match &param.kind {
+            TypeKind::Named(path) => {
+                if let Some(name) = parameter_named(path, params) {
+                    let ty = decay(arg);
+                    if !fixed.contains(&name) && ty.value().is_known() {
+                        deduced.entry(name).or_insert(Bound::Type(ty));
+                    }
+                    return;
+                }
+                for actual in self.with_bases(arg.value()) {
+                    if let Some((pattern, args)) = pattern_of(path, &actual) {
+                        let mut found = Deduced::default();
+                        self.matches(pattern, &args, params, &mut found);
+                        for (name, bound) in found {
+                            if !fixed.contains(&name) {
+                                deduced.entry(name).or_insert(bound);
+                            }
+                        }
+                        break;
+                    }
+                }
+            }
+            TypeKind::Pointer(inner) => {
+                let element = arg.value().element();
+                self.deduce(inner, &element, params, fixed, deduced);
+            }
+            TypeKind::Reference(inner) => match (&inner.kind, arg.value()) {
+                (TypeKind::Named(path), Ty::Array(..)) => {
+                    if let Some(name) = parameter_named(path, params) {
+                        deduced.entry(name).or_insert(Bound::Type(arg.value().clone()));
+                    }
+                }
+                _ => self.deduce(inner, arg, params, fixed, deduced),
+            },
+            TypeKind::Array(inner, extent) => {
+                if let Ty::Array(of, known) = arg.value() {
+                    let of = (**of).clone();
+                    if let (Some(Expr { kind: ExprKind::Name(path), .. }), Some(known)) = (extent.as_deref(), known)
+                        && let Some(name) = parameter_named(path, params)
+                        && !fixed.contains(&name)
+                    {
+                        deduced.entry(name).or_insert(Bound::Value(*known));
+                    }
+                    self.deduce(inner, &of, params, fixed, deduced);
+                } else if let Ty::Pointer(pointee) = arg.value() {
+                    let element = pointee.ty.clone();
+                    self.deduce(inner, &element, params, fixed, deduced);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn with_bases(&mut self, ty: &Ty) -> Vec<Ty> {
+        let mut all = vec![ty.clone()];
+        let mut at = 0;
+        while at < all.len() && all.len() < 32 {
+            if let Ty::Class(class) = &all[at] {
+                let class = class.clone();
+                all.extend(self.bases_of(&class).into_iter().map(Ty::Class));
+            }
+            at += 1;
+        }
+        all
+    }
+}
+
+pub fn is_auto(ty: &Type) -> bool {
+    match &ty.kind {
+        TypeKind::Auto => true,
+        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => is_auto(inner),
+        _ => false,
+    }
+}
+
+fn pack_type_name(ty: &Type) -> Option<Name> {
+    match &ty.kind {
+        TypeKind::Named(path) if path.segments.len() == 1 => Some(path.segments[0].name.clone()),
+        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => pack_type_name(inner),
+        _ => None,
+    }
+}

@@ -1,0 +1,280 @@
+//! Giving memory its first value: copies, braced lists, aggregates member by member.
+
+use super::builder::Builder;
+use super::scope::Binding;
+use super::types::{ClassTy, INT, Ty};
+use super::values::Ev;
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use std::sync::Arc;
+
+/// Elements of an array that are set to zero one by one where its initialiser names fewer.
+const ZEROED: i64 = 64;
+
+impl Builder<'_> {
+    pub fn initialise_by(&mut self, address: Value, ty: &Ty, init: &Init, span: Span) {
+        match init {
+            Init::None => self.initialise_default(address, ty, span),
+            Init::Expr(value) => self.initialise(address, ty, value),
+            Init::Arguments { args, braces } => self.initialise_arguments(address, ty, args, *braces, span),
+        }
+    }
+
+    /// `T x = value`
+    pub fn initialise(&mut self, address: Value, ty: &Ty, value: &Expr) {
+        match &value.kind {
+            ExprKind::InitList(list) => self.initialise_list(address, ty, list, value.span),
+            // Made in place.
+            ExprKind::Construct(made, args) if self.resolve(made) == *ty => {
+                self.initialise_arguments(address, ty, args, true, value.span);
+            }
+            _ => {
+                let ev = self.eval(value);
+                if let Ty::Class(class) = ty.value()
+                    && super::lifetimes::converts(&ev.ty)
+                    && self.constructor_with(address, class, vec![super::calls::Arg::of(ev.clone(), value)], value.span)
+                {
+                    return;
+                }
+                self.store_to(address, ty, &ev, value.span);
+            }
+        }
+    }
+
+    fn initialise_default(&mut self, address: Value, ty: &Ty, span: Span) {
+        match ty.value() {
+            Ty::Class(class) => {
+                let class = class.clone();
+                if !self.constructor(address, &class, &[], span) {
+                    self.default_members(address, &class, &[], span);
+                }
+            }
+            Ty::Array(of, _) if matches!(**of, Ty::Class(_)) => {}
+            _ => {}
+        }
+    }
+
+    pub fn initialise_arguments(&mut self, address: Value, ty: &Ty, args: &[Expr], braces: bool, span: Span) {
+        match ty.value().clone() {
+            Ty::Class(class) => {
+                if self.constructor(address, &class, args, span) {
+                    return;
+                }
+                match args {
+                    [] => self.default_members(address, &class, &[], span),
+                    [one] => {
+                        if let ExprKind::InitList(list) = &one.kind {
+                            return self.initialise_list(address, ty, list, span);
+                        }
+                        let ev = self.eval(one);
+                        if matches!(ev.ty.value(), Ty::Class(other) if *other == class) || !ev.ty.is_known() && !braces
+                        {
+                            self.store_to(address, ty, &ev, span);
+                        } else {
+                            self.initialise_members(address, &class, vec![(None, Some(ev), one)], span);
+                        }
+                    }
+                    many => {
+                        let list = many.iter().map(|value| (None, None, value)).collect();
+                        self.initialise_members(address, &class, list, span);
+                    }
+                }
+            }
+            Ty::Named(named) if &*named.name == "barrier" && !args.is_empty() => {
+                let count = self.rvalue_of(&args[0]);
+                self.emit(Op::BarrierInit { address, count }, span);
+            }
+            ty @ (Ty::Vector { .. } | Ty::Array(..)) => match args {
+                [one] if !matches!(ty, Ty::Vector { lanes: 1.., .. } if self.is_scalar_expr(one)) => {
+                    if let ExprKind::InitList(list) = &one.kind {
+                        return self.initialise_list(address, &ty, list, span);
+                    }
+                    if matches!(ty, Ty::Array(..)) {
+                        let place = self.int(0, span);
+                        let element = self.element_address(address, place, span);
+                        return self.initialise(element, &ty.element(), one);
+                    }
+                    let ev = self.eval(one);
+                    self.store_to(address, &ty, &ev, span);
+                }
+                args => {
+                    let list: Vec<(Option<Name>, Expr)> = args.iter().map(|arg| (None, arg.clone())).collect();
+                    self.initialise_list(address, &ty, &list, span);
+                }
+            },
+            ty => match args {
+                [] => {
+                    if ty.is_scalar() {
+                        let zero = self.int(0, span);
+                        self.store(address, zero, span);
+                    }
+                }
+                [one] => {
+                    let ev = self.eval(one);
+                    self.store_to(address, &ty, &ev, span);
+                }
+                many => {
+                    let from = many.iter().map(|arg| self.rvalue_of(arg)).collect();
+                    let value = self.unknown(from, span);
+                    self.store(address, value, span);
+                }
+            },
+        }
+    }
+
+    fn is_scalar_expr(&mut self, expr: &Expr) -> bool {
+        let ty = self.type_of(expr);
+        ty.is_scalar() || matches!(expr.kind, ExprKind::Int { .. } | ExprKind::Binary(..)) || !ty.is_known()
+    }
+
+    pub fn initialise_list(&mut self, address: Value, ty: &Ty, list: &[(Option<Name>, Expr)], span: Span) {
+        match ty.value().clone() {
+            Ty::Class(class) => {
+                if list.iter().all(|(name, _)| name.is_none()) {
+                    let args: Vec<Expr> = list.iter().map(|(_, value)| value.clone()).collect();
+                    if self.constructor(address, &class, &args, span) {
+                        return;
+                    }
+                }
+                let list = list.iter().map(|(name, value)| (name.clone(), None, value)).collect();
+                self.initialise_members(address, &class, list, span);
+            }
+            Ty::Array(of, extent) => {
+                for (index, (_, value)) in list.iter().enumerate() {
+                    let place = self.int(index as i64, value.span);
+                    let element = self.element_address(address, place, value.span);
+                    self.initialise(element, &of, value);
+                }
+                let extent = extent.unwrap_or(list.len() as i64);
+                if extent <= ZEROED && of.is_scalar() {
+                    for index in list.len() as i64..extent {
+                        let place = self.int(index, span);
+                        let element = self.element_address(address, place, span);
+                        let zero = self.int(0, span);
+                        self.store(element, zero, span);
+                    }
+                }
+            }
+            ty @ Ty::Vector { .. } => {
+                let components = Self::components(&ty);
+                for (index, (name, component)) in components.iter().enumerate() {
+                    let member = self.member_address(address, name, span);
+                    match list.get(index) {
+                        Some((_, value)) => self.initialise(member, component, value),
+                        None => {
+                            // `dim3(8)` is 8, 1, 1; others are zero.
+                            let rest = i64::from(matches!(&ty, Ty::Vector { name, .. } if &**name == "dim3"));
+                            let value = self.int(rest, span);
+                            self.store(member, value, span);
+                        }
+                    }
+                }
+            }
+            ty if ty.is_scalar() => match list {
+                [] => {
+                    let zero = self.int(0, span);
+                    self.store(address, zero, span);
+                }
+                [(_, value), ..] => self.initialise(address, &ty, value),
+            },
+            _ => {
+                for (index, (name, value)) in list.iter().enumerate() {
+                    let name = name.clone().unwrap_or_else(|| Name::from(index.to_string()));
+                    let member = self.member_address(address, &name, value.span);
+                    self.initialise(member, &Ty::Unknown, value);
+                }
+            }
+        }
+    }
+
+    /// Members in order or by name, the rest as they are by default.
+    fn initialise_members(
+        &mut self,
+        address: Value,
+        class: &Arc<ClassTy>,
+        list: Vec<(Option<Name>, Option<Ev>, &Expr)>,
+        span: Span,
+    ) {
+        let fields = self.fields_of(class);
+        let mut set: Vec<Name> = Vec::new();
+        for (index, (name, ev, value)) in list.into_iter().enumerate() {
+            let field = match &name {
+                Some(name) => fields.iter().find(|(field, _)| field == name),
+                None => fields.get(index),
+            };
+            let Some((field, ty)) = field.cloned() else {
+                if ev.is_none() {
+                    self.eval(value);
+                }
+                continue;
+            };
+            set.push(field.clone());
+            let member = self.member_address(address, &field, value.span);
+            match ev {
+                Some(ev) => self.store_member(member, &ty, &ev, value.span),
+                None => self.initialise_member(member, &ty, value),
+            }
+        }
+        self.default_members(address, class, &set, span);
+    }
+
+    /// A member that is a reference takes an address.
+    pub fn initialise_member(&mut self, member: Value, ty: &Ty, value: &Expr) {
+        if let Ty::Reference(_) = ty {
+            let ev = self.eval_place(value);
+            return self.store_member(member, ty, &ev, value.span);
+        }
+        self.initialise(member, ty, value);
+    }
+
+    fn store_member(&mut self, member: Value, ty: &Ty, ev: &Ev, span: Span) {
+        if let Ty::Reference(_) = ty {
+            let target = self.address_of(ev, span);
+            self.store(member, target, span);
+        } else {
+            self.store_to(member, ty, ev, span);
+        }
+    }
+
+    /// Default initialisers of members that are not in `set`, and default constructors of class members.
+    pub fn default_members(&mut self, address: Value, class: &Arc<ClassTy>, set: &[Name], span: Span) {
+        if !self.descend(span) {
+            return;
+        }
+        let tree = class.class.clone();
+        let scope = self.class_scope(class);
+        for (index, member) in tree.members.iter().enumerate() {
+            if member.storage.is_static || member.storage.is_constexpr || set.contains(&member.name) {
+                continue;
+            }
+            let ty = self.field_type(class, index);
+            if matches!(member.init, Init::None) && !matches!(ty, Ty::Class(_)) {
+                continue;
+            }
+            let place = self.member_address(address, &member.name, span);
+            match &member.init {
+                Init::None => self.initialise_default(place, &ty, span),
+                init => self.in_item(class.item, scope, |builder| {
+                    let pointer = Ty::pointer_to(Ty::Class(class.clone()));
+                    let outer = builder.enter_scope();
+                    builder.bind(&Name::from("this"), Binding::Value { value: address, ty: pointer });
+                    builder.initialise_by(place, &ty, init, member.span);
+                    builder.leave_scope(outer);
+                }),
+            }
+        }
+        self.ascend();
+    }
+
+    /// An array made of a braced list.
+    pub fn list_as_array(&mut self, list: &[(Option<Name>, Expr)], span: Span) -> Ev {
+        let of = list.first().map_or(Ty::Unknown, |(_, value)| self.type_of(value));
+        let of = if of.is_known() { of } else { INT };
+        let ty = Ty::Array(Arc::new(of), Some(list.len() as i64));
+        let object = self.temporary("list", &ty, span);
+        let address = self.address(object, span);
+        self.initialise_list(address, &ty, list, span);
+        Ev::place(address, ty)
+    }
+}

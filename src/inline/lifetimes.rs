@@ -1,0 +1,169 @@
+//! Constructors and destructors: bases and members first, and what is destroyed where a scope is left.
+
+use super::builder::{Builder, Cleanup};
+use super::calls::Arg;
+use super::types::{Callable, ClassTy, Ty};
+use super::values::Ev;
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// Runs the constructor that fits; `false` if the class has none in view.
+    pub fn constructor(&mut self, address: Value, class: &Arc<ClassTy>, args: &[Expr], span: Span) -> bool {
+        if self.constructors_of(class).is_empty() {
+            return false;
+        }
+        let list = self.eval_args(args);
+        if !self.constructor_with(address, class, list.clone(), span) {
+            // A copy: such a constructor is not written.
+            let values: Vec<Ev> = list.iter().filter_map(|arg| arg.ev.clone()).collect();
+            match &values[..] {
+                [ev] if matches!(ev.ty.value(), Ty::Class(_)) || !ev.ty.is_known() => {
+                    self.store_to(address, &Ty::Class(class.clone()), ev, span);
+                }
+                [] => self.default_members(address, class, &[], span),
+                _ => {
+                    let from = self.arg_values(&list);
+                    self.emit(Op::Clobber { address, from }, span);
+                }
+            }
+        }
+        true
+    }
+
+    pub fn constructors_of(&mut self, class: &Arc<ClassTy>) -> Vec<Callable> {
+        match class.class.name.clone() {
+            Some(name) => self.methods_of(class, &name),
+            None => Vec::new(),
+        }
+    }
+
+    pub fn constructor_with(&mut self, address: Value, class: &Arc<ClassTy>, list: Vec<Arg>, span: Span) -> bool {
+        let set = self.constructors_of(class);
+        let best = self.best_of(&set, &list, &[]);
+        let Some(one) = best.first().cloned() else { return false };
+        let this = Ev::value(address, Ty::pointer_to(Ty::Class(class.clone())));
+        self.call_function(&one, Some(this), list, &[], span);
+        true
+    }
+
+    /// Bases and members before a constructor's body.
+    pub fn initialise_in_constructor(&mut self, address: Value, class: &Arc<ClassTy>, function: &Function) {
+        let fields = self.fields_of(class);
+        let mut set: Vec<Name> = Vec::new();
+        for (path, args) in &function.initialisers {
+            let Some(last) = path.segments.last() else { continue };
+            let span = args.first().map_or(function.body.span, |arg| arg.span);
+            if let [_] = &path.segments[..]
+                && let Some((name, ty)) = fields.iter().find(|(name, _)| *name == last.name).cloned()
+            {
+                let member = self.member_address(address, &name, span);
+                set.push(name);
+                match (&ty, &args[..]) {
+                    (Ty::Reference(_), [one]) => self.initialise_member(member, &ty, one),
+                    _ if ty.is_static() => {
+                        for arg in args {
+                            self.eval(arg);
+                        }
+                    }
+                    _ => self.initialise_arguments(member, &ty, args, true, span),
+                }
+                continue;
+            }
+            if let Ty::Class(base) = self.resolve_path(path) {
+                if base == *class {
+                    // Delegates to another constructor, which sets the members.
+                    self.constructor(address, class, args, span);
+                    return;
+                }
+                self.initialise_arguments(address, &Ty::Class(base), args, true, span);
+            }
+        }
+        self.default_members(address, class, &set, function.body.span);
+    }
+
+    /// Notes that the object is destroyed at the end of its scope, if that does anything.
+    pub fn destroy_later(&mut self, address: Value, ty: &Ty, span: Span) {
+        if let Ty::Class(class) = ty.value() {
+            let class = class.clone();
+            self.destroy_class_later(address, &class, span, 0);
+        }
+    }
+
+    fn destroy_class_later(&mut self, address: Value, class: &Arc<ClassTy>, span: Span, depth: usize) {
+        if depth > 4 {
+            return;
+        }
+        for base in self.bases_of(class) {
+            self.destroy_class_later(address, &base, span, depth + 1);
+        }
+        let tree = class.class.clone();
+        for (index, member) in tree.members.iter().enumerate() {
+            if member.storage.is_static {
+                continue;
+            }
+            if let Ty::Class(inner) = self.field_type(class, index)
+                && self.has_destructor(&inner, 0)
+            {
+                let place = self.member_address(address, &member.name, span);
+                self.destroy_class_later(place, &inner, span, depth + 1);
+            }
+        }
+        if let Some(destructor) = self.destructor_of(class) {
+            self.cleanups.push(Cleanup { address, class: class.clone(), destructor, span });
+        }
+    }
+
+    fn has_destructor(&mut self, class: &Arc<ClassTy>, depth: usize) -> bool {
+        if depth > 4 {
+            return false;
+        }
+        if self.destructor_of(class).is_some() {
+            return true;
+        }
+        let mut inner: Vec<Arc<ClassTy>> = self.bases_of(class);
+        for index in 0..class.class.members.len() {
+            if let Ty::Class(member) = self.field_type(class, index) {
+                inner.push(member);
+            }
+        }
+        inner.iter().any(|class| self.has_destructor(class, depth + 1))
+    }
+
+    fn destructor_of(&mut self, class: &Arc<ClassTy>) -> Option<Callable> {
+        let name = Name::from(format!("~{}", class.class.name.as_ref()?));
+        let destructor = self.methods_of(class, &name).into_iter().next()?;
+        let holds = self.reach_of(&destructor);
+        (holds.barrier || holds.writes).then_some(destructor)
+    }
+
+    /// Destroys what was declared since, in reverse, and forgets it.
+    pub fn clean_up(&mut self, base: usize) {
+        self.run_cleanups(base);
+        self.cleanups.truncate(base);
+    }
+
+    /// Destroys what was declared since; it stays declared, since other ways out come here as well.
+    pub fn run_cleanups(&mut self, base: usize) {
+        let pending: Vec<Cleanup> = self.cleanups[base.min(self.cleanups.len())..].to_vec();
+        let kept = self.cleanups.clone();
+        for cleanup in pending.into_iter().rev() {
+            let this = Ev::value(cleanup.address, Ty::pointer_to(Ty::Class(cleanup.class.clone())));
+            self.call_function(
+                &cleanup.destructor,
+                Some(this),
+                Vec::new(),
+                super::expressions::NO_BOUNDS,
+                cleanup.span,
+            );
+        }
+        self.cleanups = kept;
+    }
+}
+
+/// A value of this type becomes an object of a class through a constructor.
+pub fn converts(ty: &Ty) -> bool {
+    !matches!(ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Void)
+}

@@ -1,0 +1,285 @@
+//! Calls on objects: methods by the class of the object, overriders of virtual ones, operators and conversions.
+
+use super::builder::Builder;
+use super::calls::{Arg, CANDIDATES};
+use super::names::Found;
+use super::scope::Binding;
+use super::types::{Callable, Ty};
+use super::values::{Ev, What};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use std::sync::Arc;
+
+impl Builder<'_> {
+    pub fn call_member(&mut self, object: &Expr, arrow: bool, member: &Path, args: &[Expr], span: Span) -> Ev {
+        let Some(last) = member.segments.last() else { return Ev::nothing() };
+        let base = self.eval_object(object, arrow);
+        match base.ty.value().clone() {
+            Ty::Group(group) => self.call_group_method(&group, object, &last.name, args, span),
+            Ty::Library(library) => self.call_collective(&library, &base, &last.name, args, span),
+            Ty::Class(class) => {
+                // `object.Base::method()`
+                if member.segments.len() > 1
+                    && let Ty::Class(named) = self.qualifying_class(member)
+                {
+                    let base = Ev { ty: Ty::Class(named), ..base };
+                    let list = self.eval_args(args);
+                    return match self.call_method_of(&base, last, list.clone(), span, true) {
+                        Some(result) => result,
+                        None => self.call_unseen(&last.name, &list, span),
+                    };
+                }
+                if let Some(Found::Field(..) | Found::StaticField(..)) = self.find_in_class(&class, last) {
+                    let value = self.member_named(&base, last, span);
+                    return self.call_value(value, args, span);
+                }
+                if last.name.starts_with('~') {
+                    return Ev::nothing();
+                }
+                let list = self.eval_args(args);
+                match self.call_method(&base, last, list.clone(), span) {
+                    Some(result) => result,
+                    None => self.call_unseen_method(&base, object, &last.name, &list, span),
+                }
+            }
+            _ => {
+                let list = self.eval_args(args);
+                self.call_unseen_method(&base, object, &last.name, &list, span)
+            }
+        }
+    }
+
+    fn qualifying_class(&mut self, member: &Path) -> Ty {
+        let mut path = member.clone();
+        path.segments.pop();
+        self.resolve_path(&path)
+    }
+
+    /// A method by name on an object of a class in view.
+    pub fn call_method(&mut self, base: &Ev, segment: &Segment, list: Vec<Arg>, span: Span) -> Option<Ev> {
+        self.call_method_of(base, segment, list, span, false)
+    }
+
+    fn call_method_of(&mut self, base: &Ev, segment: &Segment, list: Vec<Arg>, span: Span, exact: bool) -> Option<Ev> {
+        let Ty::Class(class) = base.ty.value().clone() else { return None };
+        let set = match self.find_in_class(&class, segment) {
+            Some(Found::Functions(set)) => set,
+            _ => Vec::new(),
+        };
+        if !exact && self.is_virtual(&class, &segment.name, 0) {
+            let calls = self.overriders(&class, base, &segment.name, &set, list.len());
+            match calls.len() {
+                0 => {}
+                1 => return Some(self.call_function(&calls[0].0, calls[0].1.clone(), list, &[], span)),
+                n if n <= CANDIDATES => return Some(self.choose(calls, list, span)),
+                _ => return None,
+            }
+        }
+        if set.is_empty() {
+            return None;
+        }
+        let explicit = self.written_arguments(segment).unwrap_or_default();
+        let name = segment.name.clone();
+        Some(self.call_set(&set, Some(base.clone()), list, &explicit, &name, span))
+    }
+
+    pub fn call_method_by_name(&mut self, base: &Ev, name: &str, args: &[Ev], span: Span) -> Option<Ev> {
+        let list = args.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+        self.call_method(base, &Segment { name: Name::from(name), args: None }, list, span)
+    }
+
+    fn is_virtual(&mut self, class: &Arc<super::types::ClassTy>, name: &Name, depth: usize) -> bool {
+        let program = self.program;
+        let says = |id: &ItemId| program.item(*id).is_virtual && program.item(*id).name == *name;
+        if program.members(class.item).iter().any(says) {
+            return true;
+        }
+        depth < 8 && self.bases_of(class).iter().any(|base| self.is_virtual(base, name, depth + 1))
+    }
+
+    /// What a virtual call may run: the method of the object's own class where that is known, else of every class in view.
+    fn overriders(
+        &mut self,
+        class: &Arc<super::types::ClassTy>,
+        base: &Ev,
+        name: &Name,
+        set: &[Callable],
+        count: usize,
+    ) -> Vec<(Callable, Option<Ev>)> {
+        let dynamic = match (&base.what, self.local("this")) {
+            (What::Place(address), Some(Binding::Value { value, .. })) if address == value => {
+                match self.local("this class") {
+                    Some(Binding::Type(Ty::Class(dynamic))) => Some(dynamic.clone()),
+                    _ => None,
+                }
+            }
+            (What::Place(address), _) => match self.op(*address) {
+                Op::Address(object) => self.object_classes.get(object).cloned(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let segment = Segment { name: name.clone(), args: None };
+        if let Some(dynamic) = dynamic {
+            let found = self.find_in_class(&dynamic, &segment);
+            let Some(Found::Functions(found)) = found else { return Vec::new() };
+            let fitting = found.into_iter().filter(|one| self.takes(one, count)).take(1);
+            return fitting.map(|one| (one, Some(Ev { ty: Ty::Class(dynamic.clone()), ..base.clone() }))).collect();
+        }
+        let mut calls: Vec<(Callable, Option<Ev>)> = Vec::new();
+        let mut add = |builder: &Self, one: &Callable, class: &Arc<super::types::ClassTy>| {
+            if builder.takes(one, count) && !calls.iter().any(|(known, _)| known == one) {
+                calls.push((one.clone(), Some(Ev { ty: Ty::Class(class.clone()), ..base.clone() })));
+            }
+        };
+        for one in set {
+            add(self, one, class);
+        }
+        for derived in self.derived_from(class) {
+            for one in self.methods_of(&derived, name) {
+                add(self, &one, &derived);
+            }
+        }
+        calls
+    }
+
+    /// Classes in view without template parameters that derive from one.
+    fn derived_from(&mut self, class: &Arc<super::types::ClassTy>) -> Vec<Arc<super::types::ClassTy>> {
+        let program = self.program;
+        let mut all: Vec<Arc<super::types::ClassTy>> = vec![class.clone()];
+        let mut at = 0;
+        while at < all.len() && all.len() < 64 {
+            let Some(name) = all[at].class.name.clone() else { break };
+            for id in program.classes() {
+                if !program.item(*id).has_body || !program.sees(self.item, *id) {
+                    continue;
+                }
+                let Some(tree) = program.class(*id) else { continue };
+                let names_it = |base: &Path| base.segments.last().is_some_and(|segment| segment.name == name);
+                if tree.template.is_empty() && tree.bases.iter().any(names_it) && !all.iter().any(|one| one.item == *id)
+                {
+                    let derived = super::types::ClassTy {
+                        item: *id,
+                        class: tree.clone(),
+                        args: Vec::new(),
+                        scope: None,
+                        written: Vec::new(),
+                    };
+                    all.push(Arc::new(derived));
+                }
+            }
+            at += 1;
+        }
+        all.remove(0);
+        all
+    }
+
+    /// A method on something whose class is not in view.
+    fn call_unseen_method(&mut self, base: &Ev, object: &Expr, name: &Name, list: &[Arg], span: Span) -> Ev {
+        if let Some(result) = self.call_word_method(base, object, name, list, span) {
+            return result;
+        }
+        if !base.ty.value().is_known()
+            && let Some(result) = self.call_any_method(base, name, list, span)
+        {
+            return result;
+        }
+        let mut from = self.arg_values(list);
+        if !base.ty.is_static() {
+            from.push(self.rvalue(base, object.span));
+        }
+        self.clobber_args(list, &from, span);
+        Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
+    }
+
+    /// The receiver's type is open: every method of that name in view, where one holds a barrier.
+    fn call_any_method(&mut self, base: &Ev, name: &Name, list: &[Arg], span: Span) -> Option<Ev> {
+        let program = self.program;
+        let mut calls = Vec::new();
+        let mut matters = false;
+        for id in program.visible(self.item, name).iter().copied() {
+            let item = program.item(id);
+            let Some(owner) = item.class else { continue };
+            if item.kind != super::program::ItemKind::Function || !item.has_body {
+                continue;
+            }
+            let (Some(function), Some(class)) = (program.function(id), program.class(owner)) else { continue };
+            let params = class.template.clone();
+            let scope = self.item_scope(owner);
+            let inside = self.new_scope(Some(scope), owner);
+            let args = self.complete_arguments(&params, Vec::new(), inside);
+            let class = super::types::ClassTy {
+                item: owner,
+                class: class.clone(),
+                args: args.clone(),
+                scope: None,
+                written: args,
+            };
+            let class = Arc::new(class);
+            let callable = Callable {
+                item: id,
+                function: function.clone(),
+                class: Some(class.clone()),
+                scope: None,
+                is_static: item.is_static,
+            };
+            if !self.takes(&callable, list.len()) {
+                continue;
+            }
+            matters |= program.reach(id, self.words).barrier;
+            calls.push((callable, Some(Ev { ty: Ty::Class(class), ..base.clone() })));
+            if calls.len() > CANDIDATES {
+                return None;
+            }
+        }
+        if !matters {
+            return None;
+        }
+        match calls.len() {
+            1 => Some(self.call_function(&calls[0].0, calls[0].1.clone(), list.to_vec(), &[], span)),
+            _ => Some(self.choose(calls, list.to_vec(), span)),
+        }
+    }
+
+    /// An operator function for these operands: a method of the first, or a free function; `None` if none is in view.
+    pub fn call_operator(&mut self, name: &str, operands: &[Ev], span: Span) -> Option<Ev> {
+        let (first, rest) = operands.split_first()?;
+        let segment = Segment { name: Name::from(name), args: None };
+        if let Ty::Class(class) = first.ty.value().clone()
+            && let Some(Found::Functions(set)) = self.find_in_class(&class, &segment)
+        {
+            let list: Vec<Arg> = rest.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+            let best = self.best_of(&set, &list, &[]);
+            if let [one, ..] = &best[..] {
+                return Some(self.call_function(one, Some(first.clone()), list, &[], span));
+            }
+        }
+        if matches!(name, "operator=" | "operator->" | "operator[]") || self.program.named(name).is_empty() {
+            return None;
+        }
+        let Found::Functions(set) = self.find_name(name) else { return None };
+        let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+        let best = self.best_of(&set, &list, &[]);
+        let [one] = &best[..] else { return None };
+        // Of a function for another class nothing follows.
+        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
+        let score = self.score(one, &types, &[])?;
+        (score > 4 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
+    }
+
+    /// A conversion function of the class.
+    pub fn call_conversion(&mut self, ev: &Ev, to: &Ty, span: Span) -> Option<Ev> {
+        let Ty::Class(class) = ev.ty.value().clone() else { return None };
+        let program = self.program;
+        let conversion = program.members(class.item).iter().copied().find(|id| {
+            let item = program.item(*id);
+            item.has_body && item.name.strip_prefix("operator ").is_some()
+        })?;
+        let function = program.function(conversion)?.clone();
+        let callable = Callable { item: conversion, function, class: Some(class), scope: None, is_static: false };
+        let result = self.call_function(&callable, Some(ev.clone()), Vec::new(), &[], span);
+        let value = self.rvalue(&result, span);
+        Some(Ev::value(value, to.clone()))
+    }
+}

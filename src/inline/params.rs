@@ -1,0 +1,122 @@
+//! Parameters: by value in objects of the callee, by reference as the argument itself.
+
+use super::builder::Builder;
+use super::calls::Arg;
+use super::lifetimes::converts;
+use super::scope::Binding;
+use super::types::{Callable, Ty};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+
+impl Builder<'_> {
+    pub fn bind_params(
+        &mut self,
+        callable: &Callable,
+        scope: super::scope::ScopeId,
+        frame: FrameId,
+        list: Vec<Arg>,
+        span: Span,
+    ) -> Vec<Option<ObjectId>> {
+        let function = callable.function.clone();
+        let mut objects = Vec::new();
+        let mut list = list.into_iter();
+        for (index, param) in function.params.iter().enumerate() {
+            if param.pack {
+                let rest: Vec<Arg> = list.by_ref().collect();
+                let mut pack = Vec::new();
+                for arg in rest {
+                    let (binding, _) = self.bind_param(callable, scope, frame, param, arg);
+                    pack.push(binding);
+                }
+                if let Some(name) = &param.name {
+                    self.bind_in(scope, name, Binding::Pack(pack));
+                }
+                objects.push(None);
+                break;
+            }
+            let arg = match list.next() {
+                Some(arg) => arg,
+                None => match self.default_of(callable, index) {
+                    Some((item, value)) => {
+                        let ev = self.in_item(item, scope, |builder| builder.eval_place(&value));
+                        Arg { ev: Some(ev), expr: None, span }
+                    }
+                    None => continue,
+                },
+            };
+            let (binding, object) = self.bind_param(callable, scope, frame, param, arg);
+            objects.push(object);
+            if let Some(name) = &param.name {
+                self.bind_in(scope, name, binding);
+            }
+        }
+        objects
+    }
+
+    fn bind_param(
+        &mut self,
+        callable: &Callable,
+        scope: super::scope::ScopeId,
+        frame: FrameId,
+        param: &Param,
+        arg: Arg,
+    ) -> (Binding, Option<ObjectId>) {
+        let declared = self.resolve_in(scope, &param.ty);
+        let declared = match declared {
+            Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
+            other => other,
+        };
+        let by_reference = super::declare::is_reference(&param.ty);
+        let arg_ty = arg.ty();
+        if arg_ty.is_static() {
+            let ty = match (declared.value(), &arg_ty) {
+                (Ty::Group(super::types::GroupTy::Tile(Some(_))), Ty::Group(_)) => declared.value().clone(),
+                _ => arg_ty,
+            };
+            return (Binding::Static(ty), None);
+        }
+        if declared.value().is_static() {
+            return (Binding::Static(declared.value().clone()), None);
+        }
+        let wanted = declared.value().clone();
+        let ty = match (&wanted, arg_ty.value()) {
+            (Ty::Unknown | Ty::Param(_), other) if by_reference => other.clone(),
+            (Ty::Unknown | Ty::Param(_), other) => super::templates::decay(other),
+            (Ty::FunctionPointer, Ty::Functions(set)) => Ty::Functions(*set),
+            (Ty::Pointer(pointee), other @ (Ty::Pointer(_) | Ty::Array(..))) if !pointee.ty.is_known() => {
+                super::templates::decay(other)
+            }
+            _ => wanted,
+        };
+        if by_reference && let Some(ev) = arg.ev.as_ref().filter(|ev| ev.is_place()) {
+            let address = self.address_of(ev, arg.span);
+            return (Binding::Alias { address, ty, is_volatile: ev.is_volatile }, None);
+        }
+        let name = param.name.clone().unwrap_or_else(|| Name::from("parameter"));
+        let outer = (self.frame, self.item);
+        (self.frame, self.item) = (frame, callable.item);
+        let object = self.new_object(&name, ObjectKind::Local, &ty, param.span);
+        self.graph.objects[object.index()].is_volatile = param.ty.is_volatile;
+        (self.frame, self.item) = outer;
+        let address = self.address(object, arg.span);
+        match (&arg.ev, arg.expr) {
+            (Some(ev), _) => {
+                let ev = ev.clone();
+                let converted = match &ty {
+                    Ty::Class(class) if converts(&ev.ty) && callable.class.as_ref() != Some(class) => {
+                        let given = Arg { ev: Some(ev.clone()), expr: None, span: arg.span };
+                        self.constructor_with(address, &class.clone(), vec![given], arg.span)
+                    }
+                    _ => false,
+                };
+                if !converted {
+                    self.store_to(address, &ty, &ev, arg.span);
+                }
+            }
+            (None, Some(expr)) => self.initialise(address, &ty, expr),
+            (None, None) => {}
+        }
+        (Binding::Object { object, ty, constant: None }, Some(object))
+    }
+}
