@@ -3,8 +3,10 @@
 mod arguments;
 mod check;
 mod explain;
+mod fix;
 mod output;
 mod progress;
+mod why;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
@@ -44,6 +46,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let done = match verb.unwrap_or(Verb::Check(check)) {
         Verb::Check(check) => check::check(&check),
         Verb::Baseline(baseline) => check::baseline(&baseline),
+        Verb::Why(arguments) => why::why(&arguments),
         Verb::Explain { rule, color } => explain::explain(&rule, color),
         Verb::Rules { format } => explain::rules(format),
         Verb::Config(verb) => explain::config(&verb),

@@ -55,7 +55,7 @@ pub struct Finding {
     pub fixes: Vec<Fix>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     pub at: Range,
     pub message: String,

@@ -36,6 +36,8 @@ pub struct Flow {
     pub loops: Vec<loops::Loop>,
     /// The innermost loop round a block, an index into `loops`.
     pub loop_of: Vec<Option<usize>>,
+    /// The loop that a block is the head of.
+    pub head_of: Vec<Option<usize>>,
     /// Forks that decide whether a block runs.
     pub control: control::Control,
 }
@@ -76,11 +78,15 @@ impl Flow {
             interval,
             loops: Vec::new(),
             loop_of: Vec::new(),
+            head_of: vec![None; count],
             control: control::Control::default(),
         };
         let (loops, loop_of) = loops::find(&flow);
         flow.loops = loops;
         flow.loop_of = loop_of;
+        for (index, each) in flow.loops.iter().enumerate() {
+            flow.head_of[each.header.index()] = Some(index);
+        }
         let post = postdom::PostDominators::new(&flow);
         flow.control = control::Control::new(&flow, &post);
         flow

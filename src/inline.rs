@@ -1,1 +1,42 @@
+//! A kernel, or a device function that nothing in view calls, with everything it calls -> one flat `Graph`.
+//!
+//! Calls, templates, lambdas, methods, constructors and destructors are resolved here, so that the analysis sees blocks,
+//! values and memory only. It decides no value beyond constants of the compiler; what it cannot resolve becomes an unknown
+//! value made from what goes in. Recursion goes at most `Limits::nesting` levels deep over one graph.
 
+mod bodies;
+mod builder;
+mod calls;
+mod collectives;
+mod constant;
+mod declare;
+mod dump;
+mod expressions;
+mod facts;
+mod groups;
+mod link;
+mod names;
+pub mod program;
+mod ptx;
+mod root;
+mod scope;
+mod statements;
+mod templates;
+mod types;
+mod values;
+mod visit;
+mod vocabulary;
+
+pub use builder::Limits;
+pub use dump::dump;
+pub use facts::{Holds, Reach};
+pub use program::{Item, ItemKind, Lowered, Origin, Program};
+pub use root::{Inlined, inline};
+
+use crate::program::TemplateArg;
+
+/// What the root's template parameters stand for: the arguments of a launch or an explicit instantiation.
+#[derive(Clone, Debug, Default)]
+pub struct Instance {
+    pub template_args: Vec<TemplateArg>,
+}

@@ -8,29 +8,33 @@
 //! source                   files -> tokens -> macros, #if, items -> the text of each item that matters
 //! lower                    text -> tree-sitter -> program
 //! inline                   a kernel and all that it calls -> graph
+//! link                     names -> the items they may mean, places in an item's text -> places in files
 //! flow                     graph -> dominators, post-dominators, loops, control dependence
 //! uniformity               which values agree over which group, and why
-//! rules                    barriers that only a part reaches -> findings
+//! rules, checks            barriers that only a part reaches -> findings
+//! analysis                 one kernel, under every launch in view, through all of the above
 //! suppress, baseline       findings the user knows of
 //! settings, session        configuration; reading, in parallel, in order
 //! report                   findings -> text, JSON, SARIF, annotations, ...
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
-pub mod baseline;
-pub mod cli;
-pub mod finding;
-pub mod flow;
-pub mod graph;
-pub mod inline;
-pub mod lower;
-pub mod program;
-pub mod report;
-pub mod rules;
-pub mod session;
-pub mod settings;
-pub mod source;
-pub mod suppress;
 pub mod text;
-pub mod uniformity;
 pub mod words;
+pub mod finding;
+pub mod program;
+pub mod graph;
+pub mod source;
+pub mod lower;
+pub mod inline;
+pub mod flow;
+pub mod uniformity;
+pub mod rules;
+pub mod checks;
+pub mod analysis;
+pub mod suppress;
+pub mod baseline;
+pub mod settings;
+pub mod session;
+pub mod report;
+pub mod cli;

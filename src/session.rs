@@ -3,14 +3,26 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod read;
+
+use crate::analysis::{self, Answer};
 use crate::baseline::{self, Baseline, Marked};
-use crate::finding::{Finding, Summary};
+use crate::checks::{Policy, why::Explanation};
+use crate::finding::{Finding, Role, Summary};
+use crate::graph::ItemId;
+use crate::inline::Program;
 use crate::rules;
-use crate::settings::{Repository, Settings};
+use crate::settings::{ExitedThreads, Repository, Settings};
+use crate::source::closure::{self, Closure};
+use crate::source::launch::Launches;
+use crate::source::tree::Tree;
 use crate::suppress;
-use crate::text::{Range, Source};
+use crate::text::{FileId, LineIndex, Range, Source};
+use crate::words::Words;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +54,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// `findings` and `incomplete` in it are filled by `conclude`.
     pub summary: Summary,
+    /// The names of the kernels read.
+    pub kernels: Vec<String>,
     /// Files that were not read, and why.
     pub skipped: Vec<(String, String)>,
     /// By `FileId`.
@@ -64,9 +78,167 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
     analyse(settings, request, progress)
 }
 
-/// The seam to the analysis.
-fn analyse(_settings: &Settings, _request: &Request, _progress: &Progress) -> Result<Outcome, Error> {
-    Ok(Outcome::default())
+/// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
+fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+    with_program(settings, request, |session, roots, skipped| {
+        let answers = for_each_root(roots, progress, |item| analysis::root(session, item));
+        outcome(session.tree, roots, answers, skipped)
+    })
+}
+
+/// Why each barrier on a line is safe or not.
+#[derive(Debug, Default)]
+pub struct Explained {
+    pub explanations: Vec<Explanation>,
+    /// By `FileId`.
+    pub sources: Vec<Source>,
+    /// The file is among those read.
+    pub found: bool,
+}
+
+/// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
+pub fn why(
+    settings: &Settings,
+    request: &Request,
+    progress: &Progress,
+    path: &Path,
+    line: u32,
+) -> Result<Explained, Error> {
+    let wanted_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    with_program(settings, request, |session, roots, _| {
+        let files = &session.tree.files;
+        let is_it = |id: &FileId| {
+            let path = Path::new(&files.get(*id).path);
+            std::fs::canonicalize(path).map_or(path == wanted_path, |path| path == wanted_path)
+        };
+        let Some(file) = files.ids().find(is_it) else { return Explained::default() };
+        let lines = LineIndex::new(&files.get(file).bytes);
+        let wanted = |range: Range| {
+            let last = range.end.saturating_sub(1).max(range.start);
+            range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
+        };
+        let found = for_each_root(roots, progress, |item| analysis::why(session, item, &wanted));
+        let mut explanations: Vec<Explanation> = Vec::new();
+        for explanation in found.into_iter().flatten() {
+            if !explanations.contains(&explanation) {
+                explanations.push(explanation);
+            }
+        }
+        let source = |id: FileId| Source { path: files.get(id).path.clone(), bytes: files.get(id).bytes.to_vec() };
+        Explained { explanations, sources: files.ids().map(source).collect(), found: true }
+    })
+}
+
+/// Reads what is asked for, and hands it over in the form that the analysis takes.
+fn with_program<T: Send>(
+    settings: &Settings,
+    request: &Request,
+    work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
+) -> Result<T, Error> {
+    on_big_stacks(settings.jobs, || {
+        let (files, skipped) = read::files(settings, request)?;
+        let words = Words::with(&settings.words);
+        let tree = Tree::new(files);
+        let roots = closure::closure(&tree, &words);
+        let program = Program::of(&tree);
+        let launches = Launches::new(&tree, &roots.kernels);
+        let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
+        let session = analysis::Session {
+            tree: &tree,
+            program: &program,
+            words: &words,
+            launches: &launches,
+            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
+            known_blocks: &known_blocks,
+        };
+        Ok(work(&session, &roots, skipped))
+    })
+}
+
+/// In parallel, the results in order.
+fn for_each_root<T: Send>(roots: &Closure, progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
+    let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
+    progress.total.store(items.len(), Ordering::Relaxed);
+    items
+        .par_iter()
+        .map(|item| {
+            let answer = work(*item);
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            answer
+        })
+        .collect()
+}
+
+/// Runs `work` on threads whose stacks are deep enough for the nesting that lowering lets through.
+fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    const STACK: usize = 256 << 20;
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(jobs.unwrap_or(0)).build();
+    match pool {
+        Ok(pool) => pool.install(work),
+        Err(error) => Err(Error(format!("cannot start threads: {error}"))),
+    }
+}
+
+fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(String, String)>) -> Outcome {
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut barriers: FxHashSet<Range> = FxHashSet::default();
+    let mut followed: FxHashSet<ItemId> = FxHashSet::default();
+    for answer in answers {
+        for finding in answer.findings {
+            // One line, one cause: one finding, however many callers.
+            if !findings.iter().any(|known| same(known, &finding)) {
+                findings.push(finding);
+            }
+        }
+        barriers.extend(answer.barriers);
+        followed.extend(answer.followed);
+    }
+    let is_function = |item: &&ItemId| tree.item(**item).function().is_some();
+    let device_functions = followed.iter().filter(is_function).filter(|item| !tree.item(**item).is_kernel()).count();
+    let files: FxHashSet<FileId> = followed.iter().map(|item| tree.item(*item).file).collect();
+    let shown: FxHashSet<FileId> = findings
+        .iter()
+        .flat_map(|finding| {
+            finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file])
+        })
+        .collect();
+    let mut sources = Vec::new();
+    let mut comments = Vec::new();
+    for id in tree.files.ids() {
+        let file = tree.files.get(id);
+        let remarks: Vec<Range> = file
+            .comments
+            .iter()
+            .filter(|(start, end)| {
+                memchr::memmem::find(&file.bytes[*start as usize..*end as usize], b"synclint").is_some()
+            })
+            .map(|(start, end)| Range { file: id, start: *start, end: *end })
+            .collect();
+        let bytes = if shown.contains(&id) || !remarks.is_empty() { file.bytes.to_vec() } else { Vec::new() };
+        sources.push(Source { path: file.path.clone(), bytes });
+        comments.push(remarks);
+    }
+    let summary = Summary {
+        files: tree.files.ids().count(),
+        bytes: tree.files.ids().map(|id| tree.files.get(id).bytes.len() as u64).sum(),
+        kernels: roots.kernels.len() + roots.kernels_without,
+        device_functions,
+        barriers: barriers.len(),
+        findings: 0,
+        incomplete: 0,
+    };
+    let _ = files;
+    let kernels = tree.ids().map(|id| tree.item(id)).filter(|item| item.is_kernel());
+    let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
+    kernels.sort_unstable();
+    kernels.dedup();
+    Outcome { findings, summary, kernels, skipped, sources, comments }
+}
+
+fn same(a: &Finding, b: &Finding) -> bool {
+    let branch =
+        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
 }
 
 /// What is to be reported.
@@ -104,7 +276,8 @@ pub fn conclude(
         level.is_some()
     });
 
-    let suppressed = suppress::apply(marked, |it| &it.finding, sources, comments, settings.all_rules_run());
+    let suppressed =
+        suppress::apply(marked, |it| &it.finding, sources, comments, |rule| settings.judges_suppressions_of(rule));
     let mut unused = suppressed.unused;
     unused.retain_mut(|finding| {
         let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));

@@ -149,14 +149,15 @@ impl Settings {
         })
     }
 
-    /// Whether every rule runs everywhere, so that a suppression that hid nothing is one too many.
-    pub fn all_rules_run(&self) -> bool {
+    /// Whether a comment that hides no finding of this rule is one too many: every rule ran everywhere, and this one whole.
+    pub fn judges_suppressions_of(&self, rule: &Rule) -> bool {
         let off = |levels: &BTreeMap<RuleName, Level>| levels.values().any(|level| *level == Level::Off);
+        let in_part = self.exited_threads == ExitedThreads::MayExit && rule.name == crate::rules::DIVERGENT_EXIT.name;
         self.selected.is_none()
             && self.ignored.is_empty()
-            && self.exited_threads == ExitedThreads::MustArrive
             && !off(&self.levels)
             && !self.per_file.iter().any(|(_, levels)| off(levels))
+            && !in_part
     }
 
     /// The settings as a file would say them.

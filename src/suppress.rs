@@ -26,13 +26,13 @@ pub struct Suppressed<T> {
 }
 
 /// `comments` holds each file's comments, by `FileId`; those without the word `synclint` may be left out.
-/// Unknown rule names are always told; comments that hide nothing only if `all_rules_ran`.
+/// Unknown rule names are always told; comments that hide nothing only for rules that `judges`.
 pub fn apply<T>(
     findings: Vec<T>,
     finding_of: impl Fn(&T) -> &Finding,
     sources: &[Source],
     comments: &[Vec<Range>],
-    all_rules_ran: bool,
+    judges: impl Fn(&Rule) -> bool,
 ) -> Suppressed<T> {
     let mut directives: FxHashMap<FileId, InFile> = FxHashMap::default();
     for (index, comments) in comments.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn apply<T>(
             kept.push(finding);
         }
     }
-    let mut unused = complaints(&directives, sources, all_rules_ran);
+    let mut unused = complaints(&directives, sources, &judges);
     unused.retain(|finding| !hide(finding, &mut directives));
     Suppressed { kept, hidden, unused }
 }
@@ -105,14 +105,14 @@ fn hide(finding: &Finding, files: &mut FxHashMap<FileId, InFile>) -> bool {
     hidden
 }
 
-fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], all_rules_ran: bool) -> Vec<Finding> {
+fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], judges: &dyn Fn(&Rule) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, InFile { directives, .. }) in files {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         for directive in directives {
             let idle = |named: &Named| match named.rule {
                 None => true,
-                Some(rule) => all_rules_ran && !named.used && rule.name != rules::UNUSED_SUPPRESSION.name,
+                Some(rule) => judges(rule) && !named.used && rule.name != rules::UNUSED_SUPPRESSION.name,
             };
             let whole = directive.rules.iter().all(idle);
             for named in directive.rules.iter().filter(|named| idle(named)) {

@@ -1,4 +1,9 @@
-//! Which values agree over which group of threads.
+//! Which values of a graph agree over which group of threads, and why.
+//!
+//! ```text
+//!   graph ──> flow ──> values (symbols) ──> conditions that never hold: their edges are dead, again from flow
+//!                          └─> agreement of the leaves, lowered to a fixpoint ──> agreement of everything
+//! ```
 
 pub mod evaluate;
 pub mod extent;
@@ -6,5 +11,144 @@ pub mod facts;
 pub mod memory;
 pub mod shape;
 pub mod solve;
+pub mod slice;
 pub mod state;
 pub mod symbols;
+
+use crate::flow::{DeadEdges, Flow};
+use crate::graph::{BlockId, End, Graph, InstId, Op};
+use evaluate::Values;
+use extent::Agreement;
+use facts::Facts;
+use rustc_hash::FxHashMap;
+use shape::Shape;
+use solve::Solution;
+use symbols::Symbol;
+
+/// A graph with all that is known of it for one shape of the block.
+pub struct Analysed<'a> {
+    pub graph: &'a Graph,
+    pub shape: Shape,
+    pub flow: Flow,
+    pub values: Values,
+    pub solution: Solution,
+}
+
+/// Rounds of cutting dead edges off; each settles conditions that an earlier one laid bare.
+const MAX_CUTS: usize = 8;
+
+pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
+    let mut dead = DeadEdges::default();
+    let mut rounds = 0;
+    let (flow, values) = loop {
+        let flow = Flow::new(graph, &dead);
+        let values = evaluate::evaluate(graph, &flow, &shape);
+        rounds += 1;
+        if rounds > MAX_CUTS || !cut(graph, &flow, &values, &shape, &mut dead) {
+            break (flow, values);
+        }
+    };
+    let wanted = wanted(graph, &flow, &values);
+    let solution = solve::solve(graph, &flow, &shape, &values, &wanted);
+    Analysed { graph, shape, flow, values, solution }
+}
+
+/// Adds the edges that no thread takes; true if there are any.
+fn cut(graph: &Graph, flow: &Flow, values: &Values, shape: &Shape, dead: &mut DeadEdges) -> bool {
+    let nothing = FxHashMap::default();
+    let facts = Facts::new(&values.symbols, shape, &nothing);
+    let mut found = false;
+    for block in &flow.order {
+        let Some(on) = values.condition[block.index()] else { continue };
+        match &graph.blocks[block.index()].end {
+            End::Branch { yes, no, .. } if yes != no => {
+                if let Some(holds) = facts.decide(on) {
+                    found |= dead.insert((*block, if holds { *no } else { *yes }));
+                }
+            }
+            End::Switch { cases, default, .. } => {
+                let Some(value) = values.symbols.as_int(on) else { continue };
+                let case = cases.iter().find(|(case, _)| values.symbols.as_int(values.of[case.index()]) == Some(value));
+                let all_known = cases.iter().all(|(case, _)| values.symbols.as_int(values.of[case.index()]).is_some());
+                let target = match case {
+                    Some((_, to)) => *to,
+                    None if all_known => *default,
+                    None => continue,
+                };
+                for to in graph.blocks[block.index()].end.successors() {
+                    if to != target {
+                        found |= dead.insert((*block, to));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What the checks ask about: conditions that decide barriers, their masks, counts and operands.
+fn wanted(graph: &Graph, flow: &Flow, values: &Values) -> Vec<Symbol> {
+    let mut wanted = Vec::new();
+    let mut forks = rustc_hash::FxHashSet::default();
+    for block in &flow.order {
+        let mut holds_barrier = false;
+        for inst in &graph.blocks[block.index()].insts {
+            if let Op::Barrier(barrier) = &graph.insts[inst.index()].op {
+                holds_barrier = true;
+                wanted.extend(barrier_operands(barrier).map(|value| values.of[value.index()]));
+            }
+        }
+        if holds_barrier {
+            forks.extend(flow.control.all(*block).iter().map(|each| each.fork));
+        }
+    }
+    wanted.extend(forks.into_iter().filter_map(|fork: BlockId| values.condition[fork.index()]));
+    wanted
+}
+
+fn barrier_operands(barrier: &crate::graph::Barrier) -> impl Iterator<Item = InstId> {
+    use crate::graph::{Group, Outcome};
+    let of_group = match &barrier.group {
+        Group::Lanes { mask } => *mask,
+        Group::Counted { count, .. } => Some(*count),
+        Group::Object { address } => Some(*address),
+        _ => None,
+    };
+    let predicate = if let Outcome::Ballot(predicate) = &barrier.result { Some(*predicate) } else { None };
+    of_group.into_iter().chain(predicate).chain(barrier.source_lane).chain(barrier.width)
+}
+
+impl Analysed<'_> {
+    pub fn facts(&self) -> Facts<'_> {
+        Facts::new(&self.values.symbols, &self.shape, &self.solution.leaves)
+    }
+
+    pub fn symbol(&self, value: InstId) -> Symbol {
+        self.values.of[value.index()]
+    }
+
+    pub fn block(&self, inst: InstId) -> BlockId {
+        self.values.block_of[inst.index()]
+    }
+
+    /// How far threads at a fork agree on their way.
+    pub fn fork(&self, facts: &Facts, block: BlockId) -> Agreement {
+        solve::fork(self.graph, &self.values, facts, block)
+    }
+
+    /// Barriers that can run, in order.
+    pub fn barriers(&self) -> impl Iterator<Item = InstId> + '_ {
+        self.flow
+            .order
+            .iter()
+            .flat_map(|block| &self.graph.blocks[block.index()].insts)
+            .copied()
+            .filter(|inst| matches!(self.graph.insts[inst.index()].op, Op::Barrier(_)))
+    }
+
+    /// Budgets that ran out: the answers for this graph may lack something.
+    pub fn unsettled(&self) -> bool {
+        self.values.unsettled || self.solution.unsettled || self.flow.control.overflow
+    }
+}

@@ -145,6 +145,9 @@ pub struct LibraryRow {
     /// A last out-parameter holds one value for the group.
     #[serde(default)]
     pub aggregate: bool,
+    /// Positions of single variables that a method writes; arrays always count as written.
+    #[serde(default)]
+    pub writes: Vec<usize>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -270,6 +273,8 @@ pub enum FunctionKind {
     Multiply,
     /// Its value is its first argument.
     First,
+    /// The same operands give the same value.
+    Pure,
 }
 
 /// The table, ready for look-ups.

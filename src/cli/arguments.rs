@@ -34,6 +34,8 @@ pub struct Arguments {
 pub enum Verb {
     /// Reads CUDA source and reports what is wrong (what happens without a verb)
     Check(Check),
+    /// Tells why the barriers on a line are safe, or what makes them diverge
+    Why(Why),
     /// Prints the page of a rule
     Explain {
         #[arg(value_parser = rule_parser())]
@@ -58,7 +60,7 @@ pub enum Verb {
     Man,
 }
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
@@ -81,6 +83,13 @@ pub struct Check {
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
 
+    /// Makes the changes that are proven to be right, then reports the rest
+    #[arg(long, conflicts_with_all = ["diff", "stdin_filename"], help_heading = "Fixes")]
+    pub fix: bool,
+    /// Prints these changes and makes none
+    #[arg(long, conflicts_with = "format", help_heading = "Fixes")]
+    pub diff: bool,
+
     /// The lowest level that makes the exit code 1
     #[arg(long, value_name = "LEVEL", help_heading = "Verdict")]
     pub fail_on: Option<FailOn>,
@@ -96,7 +105,7 @@ pub struct Check {
 }
 
 /// What is read, and how.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Input {
     /// Files and folders; `-` is standard input [default: .]
     #[arg(value_name = "PATH")]
@@ -106,7 +115,7 @@ pub struct Input {
     #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
     pub select: Option<Vec<&'static Rule>>,
     /// Not these rules
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), hide_possible_values = true, help_heading = "Rules")]
     pub ignore: Vec<&'static Rule>,
     /// Whether a thread that has ended counts as arrived
     #[arg(long, value_name = "POLICY", help_heading = "Rules")]
@@ -148,7 +157,7 @@ pub struct Input {
     pub jobs: Option<u16>,
 }
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ColorArguments {
     /// Colours; `auto` heeds the terminal and NO_COLOR
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true, help_heading = "Output")]
@@ -176,6 +185,17 @@ pub struct Baseline {
     /// Where to [default: the baseline that `check` would read]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Why {
+    /// The barrier, or a call that leads to one
+    #[arg(value_name = "FILE:LINE", value_parser = place_parser)]
+    pub place: (PathBuf, u32),
+    #[command(flatten)]
+    pub input: Input,
+    #[command(flatten)]
+    pub color: ColorArguments,
 }
 
 #[derive(Subcommand, Debug)]
@@ -211,6 +231,24 @@ pub fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>
 fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
+}
+
+fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
+    // What a report prints has a column, too.
+    let mut parts: Vec<&str> = text.rsplitn(3, ':').collect();
+    parts.reverse();
+    let (file, line) = match parts.as_slice() {
+        [file, line, column] if column.parse::<u32>().is_ok() && line.parse::<u32>().is_ok() => {
+            (file.to_string(), *line)
+        }
+        [file, more, line] => (format!("{file}:{more}"), *line),
+        [file, line] => (file.to_string(), *line),
+        _ => return Err("write FILE:LINE, as in src/reduce.cu:42".to_string()),
+    };
+    match line.parse() {
+        Ok(line) if line > 0 => Ok((PathBuf::from(file), line)),
+        _ => Err(format!("`{line}` is no number of a line")),
+    }
 }
 
 fn output_parser(text: &str) -> Result<(Format, PathBuf), String> {

@@ -1,10 +1,11 @@
 //! The verbs `check` and `baseline`: arguments -> settings -> run -> reports -> verdict.
 
 use super::arguments::{self, ColorArguments, Input};
+use super::fix;
 use super::output::{stderr_style, stdout_style, style, to_file, to_stderr, to_stdout};
 use super::progress::watched;
 use super::{Exit, Failure};
-use crate::baseline::{self, Baseline};
+use crate::baseline::{self, Baseline, Marked};
 use crate::finding::Severity;
 use crate::report::{self, Format, Report, human, markdown, plural};
 use crate::rules;
@@ -32,6 +33,17 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
 
     let repository_path = |path: &str| repository.path(path);
     let Conclusion { findings, summary, .. } = &conclusion;
+    if arguments.fix {
+        let made = fix::write(findings, &outcome.sources)?;
+        to_stderr(&made);
+        let rest = arguments::Check { fix: false, ..arguments.clone() };
+        return check(&rest);
+    }
+    if arguments.diff {
+        let diff = fix::diff(findings, &outcome.sources);
+        to_stdout(|out| out.write_all(&diff))?;
+        return Ok(verdict(findings, fail_on));
+    }
     let report = Report {
         skipped: &outcome.skipped,
         suppressed: conclusion.suppressed,
@@ -42,6 +54,9 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     if !arguments.quiet {
         to_stderr(&summary_line(&report));
     }
+    if !arguments.quiet {
+        to_stderr(&unknown_kernels(&settings, &outcome));
+    }
     if !arguments.quiet && !conclusion.stale.is_empty() {
         to_stderr(&stale_lines(&conclusion.stale));
     }
@@ -51,8 +66,12 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     if arguments.verbose {
         to_stderr(&details(&outcome, &settings, started));
     }
+    Ok(verdict(findings, fail_on))
+}
+
+fn verdict(findings: &[Marked], fail_on: FailOn) -> Exit {
     let failed = findings.iter().any(|marked| fail_on.fails(marked.finding.severity));
-    Ok(if failed { Exit::Found } else { Exit::Clean })
+    if failed { Exit::Found } else { Exit::Clean }
 }
 
 pub fn baseline(arguments: &arguments::Baseline) -> Result<Exit, Failure> {
@@ -138,13 +157,14 @@ fn near(path: impl AsRef<Path>) -> PathBuf {
     match inside {
         Some(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
         Some(inside) => inside,
+        None if path.as_os_str().is_empty() => PathBuf::from("."),
         None => path.to_path_buf(),
     }
 }
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 7] = ["check", "explain", "rules", "baseline", "config", "completions", "man"];
+    const VERBS: [&str; 8] = ["check", "why", "explain", "rules", "baseline", "config", "completions", "man"];
     let name = path.to_string_lossy();
     let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
     let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();
@@ -250,6 +270,19 @@ fn stale_lines(stale: &[String]) -> String {
     );
     for entry in stale.iter().take(LISTED) {
         text.push_str(&format!("  {entry}\n"));
+    }
+    text
+}
+
+/// Kernels that synclint.toml speaks of and nobody wrote: most likely misspelt.
+fn unknown_kernels(settings: &Settings, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
+        let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));
+        let hint = near.map(|index| format!("; did you mean `{}`?", outcome.kernels[index])).unwrap_or_default();
+        text.push_str(&format!(
+            "synclint: the settings speak of a kernel `{name}` that is not among those read{hint}\n"
+        ));
     }
     text
 }

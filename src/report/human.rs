@@ -9,7 +9,7 @@ use super::threads::{self, Lane};
 use super::{Located, Report, Style};
 use crate::finding::{Finding, Role, Severity};
 use crate::settings;
-use crate::text::{FileId, Range};
+use crate::text::{FileId, Range, Source};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
 use rustc_hash::FxHashMap;
 use snippet::Snippet;
@@ -19,10 +19,11 @@ use std::io::{self, Write};
 pub fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut snippets: FxHashMap<FileId, Snippet> = FxHashMap::default();
     for located in &report.findings {
-        for file in files(located) {
+        let steps = located.story.iter().chain(&located.related).map(|step| step.at.range.file);
+        for file in steps.chain([located.at.range.file]) {
             snippets.entry(file).or_insert_with(|| Snippet::new(report.path(file), report.bytes(file)));
         }
-        out.write_all(one(report, located, &snippets, style).as_bytes())?;
+        out.write_all(one(located, &snippets, style).as_bytes())?;
     }
     Ok(())
 }
@@ -36,7 +37,6 @@ pub fn settings_error(error: &settings::Error, style: Style) -> String {
     let snippet = Snippet::new(&path, text.as_bytes());
     let label = LabeledSpan::new_primary_with_span(None, snippet.clip(range.start, range.end));
     let view = View {
-        code: None,
         message: error.message.lines().collect::<Vec<_>>().join(" "),
         severity: Severity::Error,
         snippet: Some(&snippet),
@@ -48,27 +48,67 @@ pub fn settings_error(error: &settings::Error, style: Style) -> String {
     text
 }
 
-fn one(report: &Report, located: &Located, snippets: &FxHashMap<FileId, Snippet>, style: Style) -> String {
+fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, style: Style) -> String {
     let finding = located.finding;
-    let marks = marks(located);
+    let picture = Picture {
+        message: format!("{} [{}]", finding.message, finding.rule.name),
+        severity: finding.severity,
+        file: located.at.range.file,
+        marks: marks(located),
+    };
     let mut text = String::new();
-    for (index, file) in files(located).into_iter().enumerate() {
+    draw_picture(&picture, snippets, style, &mut text);
+    draw_threads(finding, style, &mut text);
+    if let Some(help) = &finding.help {
+        let (on, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
+        text.push_str(&format!("  {on}help:{off} {}\n", wrap(help, style.width, "        ")));
+    }
+    text.push('\n');
+    text
+}
+
+/// A message and places with what is to be said of them.
+pub struct Picture {
+    pub message: String,
+    pub severity: Severity,
+    /// Shown first; files of other marks follow.
+    pub file: FileId,
+    pub marks: Vec<Mark>,
+}
+
+/// A place, with its number if it is a step of a story.
+pub struct Mark {
+    pub at: Range,
+    pub number: Option<usize>,
+    pub role: Role,
+    pub message: String,
+}
+
+/// A picture that is no finding.
+pub fn picture(picture: &Picture, sources: &[Source], style: Style) -> String {
+    let mut snippets: FxHashMap<FileId, Snippet> = FxHashMap::default();
+    for file in files(picture) {
+        if let Some(source) = sources.get(file.0 as usize) {
+            snippets.insert(file, Snippet::new(&source.path, &source.bytes));
+        }
+    }
+    let mut text = String::new();
+    draw_picture(picture, &snippets, style, &mut text);
+    text
+}
+
+fn draw_picture(picture: &Picture, snippets: &FxHashMap<FileId, Snippet>, style: Style, text: &mut String) {
+    for (index, file) in files(picture).into_iter().enumerate() {
         let Some(snippet) = snippets.get(&file) else { continue };
-        let here: Vec<&Mark> = marks.iter().filter(|mark| mark.at.file == file).collect();
+        let here: Vec<&Mark> = picture.marks.iter().filter(|mark| mark.at.file == file).collect();
         let (labels, roles) = labels(&here, snippet);
-        let view = if index == 0 {
-            View {
-                code: Some(finding.rule.name),
-                message: finding.message.clone(),
-                severity: finding.severity,
-                snippet: Some(snippet),
-                labels,
-                help: None,
-            }
-        } else {
-            let message = format!("{} in {}", steps(&here), report.path(file));
-            View { code: None, message, severity: Severity::Note, snippet: Some(snippet), labels, help: None }
+        let (message, severity) = match index {
+            0 => (picture.message.clone(), picture.severity),
+            _ => (format!("{} in {}", steps(&here), snippet.path()), Severity::Note),
         };
+        // Wrapped here: miette would break a rule's name at its hyphen.
+        let message = wrap(&message, style.width.saturating_sub(6), "");
+        let view = View { message, severity, snippet: Some(snippet), labels, help: None };
         let mut theme = theme(style);
         let styles = &mut theme.styles;
         styles.highlights = roles
@@ -81,23 +121,8 @@ fn one(report: &Report, located: &Located, snippets: &FxHashMap<FileId, Snippet>
                 Role::Other => styles.linum,
             })
             .collect();
-        draw(&view, theme, style, &mut text);
+        draw(&view, theme, style, text);
     }
-    draw_threads(finding, style, &mut text);
-    if let Some(help) = &finding.help {
-        let (on, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
-        text.push_str(&format!("  {on}help:{off} {}\n", wrap(help, style.width, "        ")));
-    }
-    text.push('\n');
-    text
-}
-
-/// A place with its number in the story, if it is part of that.
-struct Mark {
-    at: Range,
-    number: Option<usize>,
-    role: Role,
-    message: String,
 }
 
 fn marks(located: &Located) -> Vec<Mark> {
@@ -115,7 +140,9 @@ fn marks(located: &Located) -> Vec<Mark> {
         .collect();
     if marks.last().is_none_or(|last| last.at != located.at.range) {
         let number = (!marks.is_empty()).then_some(marks.len() + 1);
-        marks.push(Mark { at: located.at.range, number, role: Role::Barrier, message: arrival(finding) });
+        let message = arrival(finding);
+        let role = if message.is_empty() { Role::Other } else { Role::Barrier };
+        marks.push(Mark { at: located.at.range, number, role, message });
     }
     marks.extend(located.related.iter().map(|step| Mark {
         at: step.at.range,
@@ -144,8 +171,16 @@ pub fn arrival(finding: &Finding) -> String {
 /// miette's labels, and their roles in miette's order. What stands at the same place is one label.
 fn labels(marks: &[&Mark], snippet: &Snippet) -> (Vec<LabeledSpan>, Vec<Role>) {
     let mut merged: Vec<(miette::SourceSpan, Role, String)> = Vec::new();
-    for mark in marks {
-        let span = snippet.clip(mark.at.start as usize, mark.at.end as usize);
+    let spans: Vec<miette::SourceSpan> =
+        marks.iter().map(|mark| snippet.clip(mark.at.start as usize, mark.at.end as usize)).collect();
+    for (mark, span) in marks.iter().zip(&spans) {
+        // miette cannot underline one thing inside another: the outer one gives way.
+        let inside = spans.iter().filter(|other| {
+            *other != span
+                && span.offset() <= other.offset()
+                && other.offset() + other.len() <= span.offset() + span.len()
+        });
+        let span = inside.fold(*span, |span, other| snippet.without(&span, other, mark.role == Role::Step));
         let text = match mark.number {
             Some(number) if !mark.message.is_empty() => format!("{number}. {}", mark.message),
             _ => mark.message.clone(),
@@ -183,12 +218,12 @@ fn steps(marks: &[&Mark]) -> String {
     }
 }
 
-/// The barrier's file first, then the others as the story comes to them.
-fn files(located: &Located) -> Vec<FileId> {
-    let mut files = vec![located.at.range.file];
-    for step in located.story.iter().chain(&located.related) {
-        if !files.contains(&step.at.range.file) {
-            files.push(step.at.range.file);
+/// The picture's own file first, then the others as the story comes to them.
+fn files(picture: &Picture) -> Vec<FileId> {
+    let mut files = vec![picture.file];
+    for mark in &picture.marks {
+        if !files.contains(&mark.at.file) {
+            files.push(mark.at.file);
         }
     }
     files
@@ -207,7 +242,12 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     let rows = threads::rows(witness);
     let labels: Vec<String> = rows.iter().map(|row| threads::label(witness, row)).collect();
     let width = labels.iter().map(String::len).max().unwrap_or(0);
-    text.push_str(&format!("  {}:\n", witness.given));
+    let given = match (witness.given.as_str(), witness.lanes) {
+        ("", true) => "lanes of the warp",
+        ("", false) => "threads of the block",
+        (given, _) => given,
+    };
+    text.push_str(&format!("  {given}:\n"));
     for (row, label) in rows.iter().zip(&labels) {
         text.push_str(&format!("    {label:width$} "));
         let mut last = "";
@@ -232,9 +272,9 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     }
     let (arrive, miss) =
         (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
-    text.push_str(&format!("    {comes} {arrive} come   {missing} {miss} do not"));
+    text.push_str(&format!("    {comes} arrive: {arrive}   {missing} missing: {miss}"));
     if let Some(mask) = witness.mask {
-        text.push_str(&format!("   the mask is {mask:#010x}"));
+        text.push_str(&format!("   mask: {mask:#010x}"));
     }
     text.push('\n');
 }
@@ -280,7 +320,6 @@ fn draw(view: &View, theme: GraphicalTheme, style: Style, text: &mut String) {
 
 /// One picture: a message, a file, labels in it.
 struct View<'a> {
-    code: Option<&'static str>,
     message: String,
     severity: Severity,
     snippet: Option<&'a Snippet<'a>>,
@@ -303,11 +342,6 @@ impl fmt::Debug for View<'_> {
 impl std::error::Error for View<'_> {}
 
 impl miette::Diagnostic for View<'_> {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let code = self.code?;
-        Some(Box::new(format!("{}[{code}]", self.severity.name())))
-    }
-
     fn severity(&self) -> Option<miette::Severity> {
         Some(match self.severity {
             Severity::Error => miette::Severity::Error,

@@ -7,10 +7,11 @@
 //! What it does not decide: how much a value agrees (`facts`, `solve`).
 
 use super::shape::Shape;
+use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
 use super::symbols::{KeyId, Leaf, Node, Operator, Step, Symbol, Symbols};
 use crate::flow::Flow;
-use crate::graph::{BlockId, End, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
+use crate::graph::{BlockId, End, FrameId, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
 use crate::program::{BinaryOp, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -57,6 +58,8 @@ pub struct Values {
 
 /// Passes over one graph; values settle in a few, one or two more for each level of nested loops.
 const MAX_PASSES: usize = 40;
+/// Instructions executed for one graph, over all passes.
+const MAX_STEPS: usize = 4_000_000;
 /// Paths times blocks that one graph may have.
 const MAX_STATE: usize = 80_000_000;
 
@@ -81,6 +84,8 @@ struct Evaluator<'a> {
     values: Values,
     forms: FxHashMap<(BlockId, KeyId), Form>,
     failures: FxHashMap<(BlockId, KeyId), u8>,
+    /// By instruction: whether it can bear on a barrier.
+    matters: Vec<bool>,
     /// Objects written in each loop.
     written_in: Vec<FxHashSet<ObjectId>>,
     /// Bases of shared and global memory that anything writes, from the pass before.
@@ -88,6 +93,9 @@ struct Evaluator<'a> {
     variant: FxHashMap<(Symbol, usize), bool>,
     out: Vec<Option<State>>,
     heads: Vec<Head>,
+    lifetimes: Lifetimes,
+    /// Instructions left to execute, over all passes.
+    steps: usize,
 }
 
 pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
@@ -101,6 +109,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
             block_of[inst.index()] = BlockId(index as u32);
         }
     }
+    let matters = slice::slice(graph, flow);
     let values = Values {
         symbols,
         keys: Keys::default(),
@@ -121,11 +130,14 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
         values,
         forms: FxHashMap::default(),
         failures: FxHashMap::default(),
-        written_in: written_in(graph, flow),
+        written_in: written_in(graph, flow, &matters),
+        matters,
         written: None,
         variant: FxHashMap::default(),
         out: Vec::new(),
         heads: Vec::new(),
+        lifetimes: Lifetimes::new(graph),
+        steps: MAX_STEPS,
     };
     for pass in 0.. {
         let before = (evaluator.values.of.clone(), evaluator.values.phis.clone(), evaluator.written.clone());
@@ -146,45 +158,29 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
 }
 
 /// Objects that each loop may write; a store through a pointer may hit any object whose address got away.
-fn written_in(graph: &Graph, flow: &Flow) -> Vec<FxHashSet<ObjectId>> {
-    let object_of = |mut value: InstId| loop {
-        match &graph.insts[value.index()].op {
-            Op::Address(object) => return Some(*object),
-            Op::Element { base, .. } | Op::Member { base, .. } => value = *base,
-            _ => return None,
-        }
-    };
-    let mut escaped: FxHashSet<ObjectId> = FxHashSet::default();
-    for inst in &graph.insts {
-        let mut flee = |value: &InstId| escaped.extend(object_of(*value));
-        match &inst.op {
-            Op::Store { value, .. } => flee(value),
-            Op::Select { yes, no, .. } => [yes, no].into_iter().for_each(flee),
-            Op::Binary(_, a, b) => [a, b].into_iter().for_each(flee),
-            Op::Clobber { from, .. } => from.iter().for_each(flee),
-            _ => {}
+fn written_in(graph: &Graph, flow: &Flow, matters: &[bool]) -> Vec<FxHashSet<ObjectId>> {
+    let escaped = slice::escaped(graph);
+    let mut written = vec![FxHashSet::default(); flow.loops.len()];
+    for block in &flow.order {
+        let Some(innermost) = flow.loop_of[block.index()] else { continue };
+        for inst in graph.blocks[block.index()].insts.iter().filter(|inst| matters[inst.index()]) {
+            let Some(target) = slice::written(&graph.insts[inst.index()].op) else { continue };
+            match slice::object_of(graph, target) {
+                Some(object) => {
+                    written[innermost].insert(object);
+                }
+                None => written[innermost].extend(escaped.iter().copied()),
+            }
         }
     }
-    flow.loops
-        .iter()
-        .map(|each| {
-            let mut written = FxHashSet::default();
-            for inst in each.blocks.iter().flat_map(|block| &graph.blocks[block.index()].insts) {
-                let target = match &graph.insts[inst.index()].op {
-                    Op::Store { address, .. } | Op::Atomic { address, .. } | Op::Clobber { address, .. } => *address,
-                    Op::Copy { to, .. } => *to,
-                    _ => continue,
-                };
-                match object_of(target) {
-                    Some(object) => {
-                        written.insert(object);
-                    }
-                    None => written.extend(escaped.iter().copied()),
-                }
-            }
-            written
-        })
-        .collect()
+    // Inner loops stand behind the loops round them.
+    for index in (0..flow.loops.len()).rev() {
+        if let Some(parent) = flow.loops[index].parent {
+            let inner = written[index].clone();
+            written[parent].extend(inner);
+        }
+    }
+    written
 }
 
 /// The bases an address may start from: objects, and pointers from outside.
@@ -241,12 +237,19 @@ impl Evaluator<'_> {
             if self.values.keys.len() * flow.order.len() > MAX_STATE {
                 return false;
             }
+            let instructions = self.graph.blocks[block.index()].insts.len() + 1;
+            let Some(left) = self.steps.checked_sub(instructions) else { return false };
+            self.steps = left;
             let mut state = self.enter(*block);
             for inst in &self.graph.blocks[block.index()].insts {
+                if !self.matters[inst.index()] {
+                    continue;
+                }
                 let symbol = self.execute(*inst, *block, &mut state);
                 self.values.of[inst.index()] = symbol;
             }
             self.values.condition[block.index()] = match &self.graph.blocks[block.index()].end {
+                End::Branch { on, .. } | End::Switch { on, .. } if !self.matters[on.index()] => None,
                 End::Branch { on, .. } => {
                     let on = self.values.of[on.index()];
                     Some(self.values.symbols.truth(on))
@@ -274,7 +277,7 @@ impl Evaluator<'_> {
             .filter(|from| !flow.is_back_edge(**from, block))
             .filter_map(|from| Some((*from, self.along(*from, block)?)))
             .collect();
-        let head = flow.loops.iter().position(|each| each.header == block);
+        let head = flow.head_of[block.index()];
         let mut state = match forward.as_slice() {
             [] => State::default(),
             [(_, only)] => only.clone(),
@@ -297,7 +300,9 @@ impl Evaluator<'_> {
             let header = self.flow.loops[index].header;
             for key in 0..state.len() as u32 {
                 let Some(slot) = state.get(KeyId(key)) else { continue };
-                if self.is_variant(slot.value, index) {
+                if !self.lives(KeyId(key), to) {
+                    state.set(KeyId(key), None);
+                } else if self.is_variant(slot.value, index) {
                     let value = self.values.symbols.leaf(Leaf::Left(header, slot.value));
                     state.set(KeyId(key), Some(Slot { value, ..slot }));
                 }
@@ -305,6 +310,24 @@ impl Evaluator<'_> {
             at = self.flow.loops[index].parent;
         }
         Some(state)
+    }
+
+    /// The variable may still be read in a block.
+    fn lives(&self, key: KeyId, block: BlockId) -> bool {
+        let (object, _) = self.values.keys.path(key);
+        self.lifetimes.reaches(self.graph.objects[object.index()].frame, self.graph.blocks[block.index()].frame)
+    }
+
+    /// Some aggregate that the path is a part of holds a value.
+    fn is_part(&self, state: &State, key: KeyId) -> bool {
+        let mut at = self.values.keys.above(key);
+        while let Some(above) = at {
+            if state.get(above).is_some() {
+                return true;
+            }
+            at = self.values.keys.above(above);
+        }
+        false
     }
 
     /// The value may differ from trip to trip of a loop.
@@ -343,6 +366,10 @@ impl Evaluator<'_> {
         for key in 0..longest as u32 {
             let key = KeyId(key);
             let slots: Vec<Option<Slot>> = states.iter().map(|(_, state)| state.get(key)).collect();
+            if !self.lives(key, block) {
+                result.set(key, None);
+                continue;
+            }
             if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
                 continue;
             }
@@ -364,7 +391,9 @@ impl Evaluator<'_> {
         for ((from, state), slot) in states.iter().zip(slots) {
             let slot = match slot {
                 Some(slot) => *slot,
-                // Part of an aggregate here, the whole of it or nothing there.
+                // Nothing was written on this way: what another brought is what is meant.
+                None if !self.is_part(state, key) => continue,
+                // Part of an aggregate here, the whole of it there.
                 None => {
                     let (object, path) = self.values.keys.path(key);
                     let path = path.to_vec();
@@ -431,7 +460,11 @@ impl Evaluator<'_> {
 
     fn open_loop(&mut self, block: BlockId, index: usize, state: &mut State) {
         let written = std::mem::take(&mut self.written_in[index]);
+        let here = self.graph.blocks[block.index()].frame;
         for object in &written {
+            if !self.lifetimes.encloses(self.graph.objects[object.index()].frame, here) {
+                continue;
+            }
             for key in self.values.keys.of(*object).to_vec() {
                 let symbol = self.values.symbols.leaf(Leaf::Phi(block, key));
                 let Some(first) = state.get(key).or_else(|| self.part(state, key)) else {
@@ -477,9 +510,12 @@ impl Evaluator<'_> {
 
     /// Part of an aggregate that was written as a whole.
     fn part(&mut self, state: &State, key: KeyId) -> Option<Slot> {
+        if !self.is_part(state, key) {
+            return None;
+        }
         let (object, path) = self.values.keys.path(key);
         let path = path.to_vec();
-        if path.is_empty() || path.contains(&KeyStep::Any) {
+        if path.contains(&KeyStep::Any) {
             return None;
         }
         match state::read(state, &mut self.values.keys, &mut self.values.symbols, object, &path) {
@@ -502,7 +538,7 @@ impl Evaluator<'_> {
         let mut changed = false;
         for Head { block, key, first, value } in std::mem::take(&mut self.heads) {
             let symbol = self.values.symbols.leaf(Leaf::Phi(block, key));
-            let Some(index) = self.flow.loops.iter().position(|each| each.header == block) else { continue };
+            let Some(index) = self.flow.head_of[block.index()] else { continue };
             let latches = self.flow.loops[index].latches.clone();
             // Ways that met here before the loop began share the phi.
             let mut incoming = match self.values.phis.remove(&symbol) {
@@ -525,6 +561,7 @@ impl Evaluator<'_> {
                 }
                 _ => Form::Free,
             };
+            self.steps = self.steps.saturating_sub(1);
             self.values.phis.insert(symbol, Phi { block, key, incoming });
             let old = self.forms.get(&(block, key));
             if old != Some(&form) {
@@ -963,12 +1000,12 @@ impl Evaluator<'_> {
     }
 
     fn put(&mut self, state: &mut State, object: ObjectId, path: Vec<KeyStep>, slot: Slot) {
-        for (key, rest) in state::below(state, &self.values.keys, object, &path) {
-            if !rest.is_empty() {
-                state.set(key, None);
+        let key = self.values.keys.intern(object, path);
+        for part in self.values.keys.parts(key) {
+            if state.get(part).is_some() {
+                state.set(part, None);
             }
         }
-        let key = self.values.keys.intern(object, path);
         state.set(key, Some(slot));
     }
 
@@ -1027,9 +1064,58 @@ impl Evaluator<'_> {
             }
             let mut path = target_path.clone();
             path.extend(rest);
+            path.truncate(state::MAX_STEPS);
             let key = self.values.keys.intern(*target, path);
             state.set(key, Some(Slot { value: slot.value, origin }));
         }
+    }
+}
+
+/// Which frames are called from which, for telling where a variable may still be read.
+struct Lifetimes {
+    parent: Vec<Option<FrameId>>,
+    interval: Vec<(u32, u32)>,
+}
+
+impl Lifetimes {
+    fn new(graph: &Graph) -> Lifetimes {
+        let parent: Vec<Option<FrameId>> =
+            graph.frames.iter().map(|frame| frame.call.map(|(above, _)| above)).collect();
+        let mut children = vec![Vec::new(); parent.len()];
+        let mut stack = Vec::new();
+        for (index, above) in parent.iter().enumerate() {
+            match above {
+                Some(above) => children[above.index()].push(index),
+                None => stack.push((index, 0)),
+            }
+        }
+        let mut interval = vec![(0, 0); parent.len()];
+        let mut clock = 0;
+        while let Some((frame, next)) = stack.last_mut() {
+            if *next == 0 {
+                interval[*frame].0 = clock;
+            }
+            clock += 1;
+            if let Some(child) = children[*frame].get(*next) {
+                *next += 1;
+                stack.push((*child, 0));
+            } else {
+                interval[*frame].1 = clock;
+                stack.pop();
+            }
+        }
+        Lifetimes { parent, interval }
+    }
+
+    /// `outer` is `inner` or has called it, directly or not.
+    fn encloses(&self, outer: FrameId, inner: FrameId) -> bool {
+        let (outer, inner) = (self.interval[outer.index()], self.interval[inner.index()]);
+        outer.0 <= inner.0 && inner.1 <= outer.1
+    }
+
+    /// A variable of frame `of` may be read in `here`: by it and what it calls, and its result by its caller.
+    fn reaches(&self, of: FrameId, here: FrameId) -> bool {
+        self.encloses(of, here) || self.parent[of.index()].is_some_and(|above| self.encloses(above, here))
     }
 }
 

@@ -8,7 +8,7 @@ use super::shape::Shape;
 use super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 use crate::graph::{Axis, Source};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Bounds of an integer, both inclusive; beyond `FAR` means unbounded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,10 @@ const FAR: i64 = 1 << 60;
 
 impl Bounds {
     const ANY: Bounds = Bounds { low: -FAR, high: FAR };
+
+    pub fn is_finite(self) -> bool {
+        self.low > -FAR && self.high < FAR
+    }
 
     fn new(low: i64, high: i64) -> Bounds {
         Bounds { low: low.clamp(-FAR, FAR), high: high.clamp(-FAR, FAR) }
@@ -59,9 +63,18 @@ impl<'a> Facts<'a> {
         if let Some(found) = self.memo.borrow().get(&symbol) {
             return *found;
         }
-        let result = self.work_out(symbol);
+        let result = self.widen(self.work_out(symbol));
         self.memo.borrow_mut().insert(symbol, result);
         result
+    }
+
+    /// A run of threads as long as the block is the block.
+    fn widen(&self, agreement: Agreement) -> Agreement {
+        let most = self.shape.most_threads();
+        let wide = |extent: Extent| {
+            if extent.threads().is_some_and(|threads| threads >= most) { extent.max(Extent::BLOCK) } else { extent }
+        };
+        Agreement { shown: wide(agreement.shown), hoped: wide(agreement.hoped), ordered: wide(agreement.ordered) }
     }
 
     fn work_out(&self, symbol: Symbol) -> Agreement {
@@ -337,6 +350,46 @@ impl<'a> Facts<'a> {
             && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
     }
 
+    /// Where all threads have the same `key`, they have the same `symbol`: it is made of the key and of what a
+    /// group agrees on.
+    pub fn follows_from(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let mut work = vec![symbol];
+        while let Some(at) = work.pop() {
+            if at == key || self.agreement(at).shown >= group {
+                continue;
+            }
+            match self.symbols.node(at) {
+                Node::Leaf(_) => return false,
+                Node::Binary(Operator::Zero | Operator::Negative, difference, _)
+                    if self.is_shifted(*difference, key, group) => {}
+                _ if self.is_shifted(at, key, group) => {}
+                _ => work.extend(self.symbols.children(at)),
+            }
+        }
+        true
+    }
+
+    /// `symbol` is a multiple of the key plus what a group agrees on.
+    fn is_shifted(&self, symbol: Symbol, key: Symbol, group: Extent) -> bool {
+        let (mut terms, _) = self.symbols.terms(symbol);
+        let (of_key, _) = self.symbols.terms(key);
+        let Some((first, by)) = of_key.first() else { return false };
+        let Some((_, factor)) = terms.iter().find(|(term, _)| term == first) else { return false };
+        if factor % by != 0 {
+            return false;
+        }
+        let times = factor / by;
+        for (term, factor) in &of_key {
+            match terms.iter().position(|(have, by)| have == term && *by == factor.saturating_mul(times)) {
+                Some(at) => {
+                    terms.remove(at);
+                }
+                None => return false,
+            }
+        }
+        terms.iter().all(|(term, _)| self.agreement(*term).shown >= group)
+    }
+
     // ---------------------------------------------------------------- divisors
 
     /// A number that divides the sum of the terms; 0 for no terms.
@@ -346,6 +399,15 @@ impl<'a> Facts<'a> {
 
     /// A number that divides the value, whatever it is.
     pub fn divisor(&self, symbol: Symbol) -> u64 {
+        if let Some(found) = self.symbols.known.borrow().divisors.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_divisor(symbol);
+        self.symbols.known.borrow_mut().divisors.insert(symbol, found);
+        found
+    }
+
+    fn work_out_divisor(&self, symbol: Symbol) -> u64 {
         match self.symbols.node(symbol) {
             Node::Int(value) => value.unsigned_abs(),
             Node::Sum { terms, constant } => gcd(self.divisor_of(terms), constant.unsigned_abs()),
@@ -357,7 +419,6 @@ impl<'a> Facts<'a> {
             Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
                 gcd(self.divisor(*a), self.divisor(*b))
             }
-            Node::Leaf(Leaf::Left(_, inner)) => self.divisor(*inner),
             _ => 1,
         }
     }
@@ -365,6 +426,15 @@ impl<'a> Facts<'a> {
     // ---------------------------------------------------------------- bounds
 
     pub fn bounds(&self, symbol: Symbol) -> Bounds {
+        if let Some(found) = self.symbols.known.borrow().bounds.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_bounds(symbol);
+        self.symbols.known.borrow_mut().bounds.insert(symbol, found);
+        found
+    }
+
+    fn work_out_bounds(&self, symbol: Symbol) -> Bounds {
         match self.symbols.node(symbol) {
             Node::Int(value) => Bounds::new(*value, *value),
             Node::Leaf(leaf) => self.leaf_bounds(leaf),
@@ -429,7 +499,6 @@ impl<'a> Facts<'a> {
                 Bounds::new(0, i64::from(i32::MAX) - 1)
             }
             Leaf::Iteration(_) => Bounds::new(0, FAR),
-            Leaf::Left(_, inner) => self.bounds(*inner),
             _ => Bounds::ANY,
         }
     }
@@ -496,6 +565,15 @@ impl<'a> Facts<'a> {
 
     /// A condition that holds for every thread, or for none.
     pub fn decide(&self, symbol: Symbol) -> Option<bool> {
+        if let Some(found) = self.symbols.known.borrow().decisions.get(&symbol) {
+            return *found;
+        }
+        let found = self.work_out_decision(symbol);
+        self.symbols.known.borrow_mut().decisions.insert(symbol, found);
+        found
+    }
+
+    fn work_out_decision(&self, symbol: Symbol) -> Option<bool> {
         let settled = match self.symbols.node(symbol) {
             Node::Int(value) => Some(*value != 0),
             Node::Binary(Operator::Negative, difference, _) => self.sign(*difference),
@@ -525,6 +603,15 @@ impl<'a> Facts<'a> {
 
     /// The largest group over which an expression of thread indices and constants agrees, thread by thread.
     fn by_enumeration(&self, symbol: Symbol) -> Option<Extent> {
+        if let Some(found) = self.symbols.known.borrow().enumerated.get(&symbol) {
+            return *found;
+        }
+        let found = self.enumerate(symbol);
+        self.symbols.known.borrow_mut().enumerated.insert(symbol, found);
+        found
+    }
+
+    fn enumerate(&self, symbol: Symbol) -> Option<Extent> {
         let values = self.per_thread(symbol)?;
         let agrees = |run: usize| values.chunks(run).all(|group| group.iter().all(|value| *value == group[0]));
         if agrees(values.len().max(1)) {
@@ -565,7 +652,18 @@ impl<'a> Facts<'a> {
 
     /// The value in one thread; leaves other than thread indices by `given`.
     pub fn value(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<i64> {
-        let of = |symbol: Symbol| self.value(symbol, thread, given);
+        self.value_within(symbol, thread, given, &Cell::new(MAX_VISITS))
+    }
+
+    fn value_within(
+        &self,
+        symbol: Symbol,
+        thread: &Thread,
+        given: &dyn Fn(Symbol) -> Option<i64>,
+        left: &Cell<u32>,
+    ) -> Option<i64> {
+        left.set(left.get().checked_sub(1)?);
+        let of = |symbol: Symbol| self.value_within(symbol, thread, given, left);
         Some(match self.symbols.node(symbol) {
             Node::Int(value) => *value,
             Node::Leaf(Leaf::Source(Source::ThreadIdx(axis))) => i64::from(match axis {
@@ -669,6 +767,9 @@ const PAIRS: [(&Source, &Source); 6] = [
     (&Source::BlockIdx(Axis::Y), &Source::GridDim(Axis::Y)),
     (&Source::BlockIdx(Axis::Z), &Source::GridDim(Axis::Z)),
 ];
+
+/// Nodes looked at for one value; a shared subexpression counts each time.
+const MAX_VISITS: u32 = 2_000;
 
 /// One thread of a block.
 #[derive(Copy, Clone, Debug)]

@@ -139,20 +139,22 @@ impl<'a> Memory<'a> {
         // A cell that is picked by the block's index belongs to that block.
         let own = shared || address.shown <= Extent::BLOCK;
         let mut race = None;
-        for group in GROUPS.into_iter().filter(|group| *group <= address.shown) {
-            let barrier = if own || group > Extent::BLOCK { group } else { Extent::GRID };
-            let barrier = if !shared && !own { Extent::GRID } else { barrier };
+        // Each block has its own shared memory.
+        let reach = if shared { address.at_most(Extent::BLOCK) } else { address };
+        for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
+            // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
+            let barrier = if own { group } else { Extent::GRID };
             let found = writes.iter().find(|write| self.races(facts, load, write, group, barrier, control));
             match found {
                 None => {
                     let shown = Agreement::of(group);
-                    let shown = if race.is_some() { Agreement { ordered: address.ordered, ..shown } } else { shown };
-                    return (shown.meet(Agreement { shown: address.shown, ..address }), race);
+                    let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                    return (shown.meet(reach), race);
                 }
                 Some(write) => race = race.or(Some(Race { write: write.inst })),
             }
         }
-        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: address.ordered }, race)
+        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
     }
 
     fn is_shared(&self, address: Symbol) -> bool {
@@ -173,11 +175,11 @@ impl<'a> Memory<'a> {
     ) -> bool {
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
-            && self.may_meet(facts, write.address, load.address)
-            || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, write, load);
+            && self.may_meet(facts, group, write.address, load.address)
+            || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, group, write, load);
         let into_write = order.unordered(load.inst, write.inst, barrier, false)
-            && self.may_meet(facts, load.address, write.address)
-            || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, load, write);
+            && self.may_meet(facts, group, load.address, write.address)
+            || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, group, load, write);
         if into_write {
             return true;
         }
@@ -201,19 +203,19 @@ impl<'a> Memory<'a> {
     }
 
     /// The addresses may be one, in the same trip of all loops.
-    fn may_meet(&self, facts: &Facts, a: Symbol, b: Symbol) -> bool {
-        overlap(&self.values.symbols, facts, a, b, &mut |x, y| difference(&self.values.symbols, facts, x, y))
+    fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
+        overlap(&self.values.symbols, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
     }
 
     /// The address of `late`, one trip of their common loop on, may be that of `early`.
-    fn may_meet_later(&self, facts: &Facts, early: &Access, late: &Access) -> bool {
+    fn may_meet_later(&self, facts: &Facts, group: Extent, early: &Access, late: &Access) -> bool {
         let Some(index) = self.order.flow.common_loop(early.block, late.block) else {
-            return self.may_meet(facts, early.address, late.address);
+            return self.may_meet(facts, group, early.address, late.address);
         };
         let header = self.order.flow.loops[index].header;
         let symbols = &self.values.symbols;
         let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        overlap(symbols, facts, early.address, late.address, &mut |x, y| {
+        overlap(symbols, early.address, late.address, &mut |x, y| {
             // Alternating slots: the two indices differ on each trip, as far as their period goes.
             let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
             if leaves.iter().any(trip) && leaves.iter().all(trip) {
@@ -224,7 +226,7 @@ impl<'a> Memory<'a> {
                 let apart = (0..64).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
                 return !apart;
             }
-            difference(symbols, facts, x, y)
+            difference(symbols, facts, group, x, y)
         })
     }
 }
@@ -232,14 +234,7 @@ impl<'a> Memory<'a> {
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
 
 /// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-fn overlap(
-    symbols: &Symbols,
-    facts: &Facts,
-    a: Symbol,
-    b: Symbol,
-    same: &mut dyn FnMut(Symbol, Symbol) -> bool,
-) -> bool {
-    let _ = facts;
+fn overlap(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
     if a == b && symbols.leaves(a).is_empty() {
         return true;
     }
@@ -256,33 +251,33 @@ fn overlap(
     true
 }
 
-/// Two indices may be equal, in threads of their own. Where they differ by something unknown that all threads share
-/// (the offset of one part of a buffer from another), the parts are taken to be disjoint.
-fn difference(symbols: &Symbols, facts: &Facts, x: Symbol, y: Symbol) -> bool {
+/// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
+/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint.
+fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
     if x == y {
         return true;
+    }
+    if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+        return a == b;
     }
     let (bounds_x, bounds_y) = (facts.bounds(x), facts.bounds(y));
     if bounds_x.high < bounds_y.low || bounds_y.high < bounds_x.low {
         return false;
-    }
-    if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
-        return a == b;
     }
     let (mut rest, constant) = symbols.terms(x);
     let (other, other_constant) = symbols.terms(y);
     rest.extend(other.into_iter().map(|(term, factor)| (term, -factor)));
     let mut total: FxHashMap<Symbol, i64> = FxHashMap::default();
     for (term, factor) in rest {
-        // Each side is another thread's: its thread index does not cancel.
-        if facts.agreement(term).shown >= Extent::WARP {
+        // Each side is another thread's: what differs between them does not cancel.
+        if facts.agreement(term).shown >= group {
             *total.entry(term).or_default() += factor;
         }
     }
     total.retain(|_, factor| *factor != 0);
-    let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < Extent::WARP);
-    if !total.is_empty() {
-        return per_thread && total.is_empty();
+    let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < group);
+    if total.is_empty() {
+        return per_thread || constant == other_constant;
     }
-    per_thread || constant == other_constant
+    bounds_x.is_finite() && bounds_y.is_finite()
 }

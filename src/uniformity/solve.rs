@@ -61,11 +61,7 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
 /// How far the threads at a fork agree on the way they take.
 pub fn fork(graph: &Graph, values: &Values, facts: &Facts, block: BlockId) -> Agreement {
     match (&graph.blocks[block.index()].end, values.condition[block.index()]) {
-        (End::Branch { .. }, Some(on)) => match facts.decide(on) {
-            Some(_) => Agreement::GRID,
-            None => facts.agreement(on),
-        },
-        (End::Switch { .. }, Some(on)) => facts.agreement(on),
+        (End::Branch { .. } | End::Switch { .. }, Some(on)) => facts.agreement(on),
         _ => Agreement::GRID,
     }
 }
@@ -236,7 +232,7 @@ impl Structure<'_> {
         let top = flow.immediate_dominator(block);
         let mut forks = FxHashSet::default();
         let mut work = Vec::new();
-        let head = flow.loops.iter().find(|each| each.header == block);
+        let head = flow.head_of[block.index()].map(|index| &flow.loops[index]);
         let ways: Vec<BlockId> = match head {
             // At a loop's head: ways that meet at its end, if more than one leads back.
             Some(each) if each.latches.len() > 1 => each.latches.clone(),
@@ -275,7 +271,7 @@ impl Structure<'_> {
     /// Forks that decide on which trip a thread leaves the loop of a head.
     fn forks_of_exit(&self, header: BlockId) -> Vec<BlockId> {
         let flow = self.flow;
-        let Some(index) = flow.loops.iter().position(|each| each.header == header) else { return Vec::new() };
+        let Some(index) = flow.head_of[header.index()] else { return Vec::new() };
         let mut forks: Vec<BlockId> = Vec::new();
         let mut work: Vec<BlockId> = flow.loops[index].exits.iter().map(|(from, _)| *from).collect();
         let mut seen: FxHashSet<BlockId> = FxHashSet::default();

@@ -22,7 +22,13 @@ pub enum KeyStep {
 pub struct Keys {
     known: FxHashMap<(ObjectId, Vec<KeyStep>), KeyId>,
     paths: Vec<(ObjectId, Vec<KeyStep>)>,
+    /// The path one step shorter.
+    above: Vec<Option<KeyId>>,
     of_object: FxHashMap<ObjectId, Vec<KeyId>>,
+    /// Paths with an unknown index.
+    blurred: FxHashMap<ObjectId, Vec<KeyId>>,
+    /// Paths one step longer.
+    parts: Vec<Vec<KeyId>>,
 }
 
 impl Keys {
@@ -30,7 +36,16 @@ impl Keys {
         if let Some(found) = self.known.get(&(object, steps.clone())) {
             return *found;
         }
+        let above = steps.split_last().map(|(_, rest)| self.intern(object, rest.to_vec()));
         let key = KeyId(self.paths.len() as u32);
+        self.above.push(above);
+        self.parts.push(Vec::new());
+        if let Some(above) = above {
+            self.parts[above.0 as usize].push(key);
+        }
+        if steps.contains(&KeyStep::Any) {
+            self.blurred.entry(object).or_default().push(key);
+        }
         self.known.insert((object, steps.clone()), key);
         self.paths.push((object, steps));
         self.of_object.entry(object).or_default().push(key);
@@ -50,8 +65,23 @@ impl Keys {
         (*object, steps)
     }
 
+    pub fn above(&self, key: KeyId) -> Option<KeyId> {
+        self.above[key.0 as usize]
+    }
+
     pub fn of(&self, object: ObjectId) -> &[KeyId] {
         self.of_object.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// Paths below a path, each with an exact step more.
+    pub fn parts(&self, key: KeyId) -> Vec<KeyId> {
+        let mut found: Vec<KeyId> = self.parts[key.0 as usize].clone();
+        let mut next = 0;
+        while next < found.len() {
+            found.extend_from_slice(&self.parts[found[next].0 as usize]);
+            next += 1;
+        }
+        found
     }
 
     fn find(&self, object: ObjectId, steps: &[KeyStep]) -> Option<KeyId> {
@@ -106,13 +136,22 @@ impl State {
     }
 }
 
+/// Elements of an array that are told apart; those behind them are some element.
+const MAX_ELEMENTS: i64 = 64;
+/// Steps of a path that are told apart; deeper ones are the whole of what they are part of.
+pub const MAX_STEPS: usize = 6;
+
 /// Turns address steps into a path; an index that is no number is `Any`.
 pub fn path(symbols: &Symbols, steps: &[Step]) -> Vec<KeyStep> {
     steps
         .iter()
+        .take(MAX_STEPS)
         .map(|step| match step {
             Step::Member(name) => KeyStep::Member(name.clone()),
-            Step::Index(index) => symbols.as_int(*index).map_or(KeyStep::Any, KeyStep::At),
+            Step::Index(index) => match symbols.as_int(*index) {
+                Some(index @ 0..MAX_ELEMENTS) => KeyStep::At(index),
+                _ => KeyStep::Any,
+            },
         })
         .collect()
 }
@@ -150,13 +189,14 @@ pub fn read(state: &State, keys: &mut Keys, symbols: &mut Symbols, object: Objec
             break;
         }
     }
-    let overlapping: Vec<KeyId> = keys
-        .of(object)
+    // An exact path meets only paths with an unknown index; one of those meets all.
+    let others = if exact { keys.blurred.get(&object).map_or(&[][..], Vec::as_slice) } else { keys.of(object) };
+    let overlapping: Vec<KeyId> = others
         .iter()
         .copied()
         .filter(|key| {
             let (_, path) = keys.path(*key);
-            path.len() == steps.len() && (!exact || path.contains(&KeyStep::Any)) && overlaps(path, steps)
+            path.len() == steps.len() && overlaps(path, steps)
         })
         .collect();
     candidates.extend(overlapping.into_iter().filter_map(|key| state.get(key)));

@@ -6,9 +6,12 @@
 //!
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
+use super::extent::Extent;
+use super::facts::Bounds;
 use crate::graph::{BlockId, InstId, ObjectId, Source};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
@@ -88,10 +91,22 @@ const MAX_TERMS: usize = 12;
 pub struct Symbols {
     nodes: Vec<Node>,
     depth: Vec<u16>,
-    known: FxHashMap<Node, Symbol>,
+    interned: FxHashMap<Node, Symbol>,
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// What has been worked out of expressions alone.
+    pub known: RefCell<Known>,
+}
+
+/// Facts that follow from an expression and the block's shape, once worked out.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// How far symbols agree that were worked out thread by thread.
+    pub enumerated: FxHashMap<Symbol, Option<Extent>>,
+    pub bounds: FxHashMap<Symbol, Bounds>,
+    pub divisors: FxHashMap<Symbol, u64>,
+    pub decisions: FxHashMap<Symbol, Option<bool>>,
 }
 
 /// `x + extent.x * y (+ extent.x * extent.y * z)` is the thread's rank in the block.
@@ -108,8 +123,14 @@ impl Symbols {
     pub const ONE: Symbol = Symbol(1);
 
     pub fn new(dimensions: Vec<u8>) -> Symbols {
-        let mut symbols =
-            Symbols { nodes: Vec::new(), depth: Vec::new(), known: FxHashMap::default(), dimensions, rank: None };
+        let mut symbols = Symbols {
+            nodes: Vec::new(),
+            depth: Vec::new(),
+            interned: FxHashMap::default(),
+            dimensions,
+            rank: None,
+            known: RefCell::default(),
+        };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
         symbols
@@ -147,10 +168,14 @@ impl Symbols {
     }
 
     fn intern(&mut self, node: Node) -> Symbol {
-        if let Some(found) = self.known.get(&node) {
+        if let Some(found) = self.interned.get(&node) {
             return *found;
         }
-        let depth = 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0);
+        // A leaf's agreement comes out of a table, however deep what it stands for.
+        let depth = match &node {
+            Node::Leaf(_) => 1,
+            _ => 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0),
+        };
         if depth > MAX_DEPTH {
             let mut leaves: Vec<Symbol> = Vec::new();
             let mut seen = rustc_hash::FxHashSet::default();
@@ -170,7 +195,7 @@ impl Symbols {
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
         }
         let symbol = Symbol(self.nodes.len() as u32);
-        self.known.insert(node.clone(), symbol);
+        self.interned.insert(node.clone(), symbol);
         self.nodes.push(node);
         self.depth.push(depth);
         symbol

@@ -20,6 +20,10 @@ impl<'a> Snippet<'a> {
         Snippet { path, lines: LineIndex::new(bytes), bytes: printable(bytes) }
     }
 
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The part of a range that lies in its first line, at least one byte if there is any, whole characters.
     pub fn clip(&self, start: usize, end: usize) -> SourceSpan {
         let length = self.bytes.len();
@@ -36,6 +40,37 @@ impl<'a> Snippet<'a> {
             end += 1;
         }
         SourceSpan::from((start, end - start))
+    }
+
+    /// What is left of a span without one inside it: of a step its first word, else the longer rest.
+    pub fn without(&self, span: &SourceSpan, inner: &SourceSpan, is_step: bool) -> SourceSpan {
+        let (start, end) = (span.offset(), span.offset() + span.len());
+        let (inner_start, inner_end) = (inner.offset(), inner.offset() + inner.len());
+        if inner_end <= start || end <= inner_start {
+            return *span;
+        }
+        let before = self.trim(start, inner_start);
+        let after = self.trim(inner_end, end);
+        let text = &self.bytes[before.0..before.1];
+        let word = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let (start, end) = match is_step && word > 0 {
+            true => (before.0, before.0 + word),
+            false if before.1 - before.0 >= after.1 - after.0 => before,
+            false => after,
+        };
+        if start == end { *span } else { SourceSpan::from((start, end - start)) }
+    }
+
+    /// Without blanks at its ends.
+    fn trim(&self, mut start: usize, mut end: usize) -> (usize, usize) {
+        let is_blank = |byte: u8| byte.is_ascii_whitespace();
+        while start < end && is_blank(self.bytes[start]) {
+            start += 1;
+        }
+        while start < end && is_blank(self.bytes[end - 1]) {
+            end -= 1;
+        }
+        (start, end)
     }
 
     /// Whether the lines round the span are fit to be shown.

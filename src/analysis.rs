@@ -1,0 +1,269 @@
+//! One kernel, or one device function that nothing in view calls -> its findings, under every launch in view.
+//!
+//! A kernel is inlined once for each set of template arguments and analysed once for each shape of block. A finding
+//! that only some launches bear out names one of them. A panic costs the function it happens in, and says so.
+
+use crate::checks::{self, Policy, why::Explanation};
+use crate::finding::{Finding, Note, Role, Severity};
+use crate::graph::{At, Graph, ItemId, Op};
+use crate::inline::{self, Instance, Program};
+use crate::lower;
+use crate::rules;
+use crate::source::launch::{self, Launch, Launches};
+use crate::source::tree::Tree;
+use crate::text::{Home, Range};
+use crate::uniformity::{self, shape::Shape};
+use crate::words::Words;
+use rustc_hash::FxHashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Everything a root is analysed with.
+pub struct Session<'a> {
+    pub tree: &'a Tree,
+    pub program: &'a Program<'a>,
+    pub words: &'a Words,
+    pub launches: &'a Launches<'a>,
+    pub policy: Policy,
+    /// Block shapes the user knows, by kernel name.
+    pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
+}
+
+/// What one root gave.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub findings: Vec<Finding>,
+    /// Places of the barriers looked at.
+    pub barriers: Vec<Range>,
+    /// Functions whose bodies were followed, the root among them.
+    pub followed: Vec<ItemId>,
+}
+
+/// Sets of template arguments and block shapes looked at for one kernel.
+const MAX_CONTEXTS: usize = 12;
+
+pub fn root(session: &Session, item: ItemId) -> Answer {
+    let answer = catch_unwind(AssertUnwindSafe(|| analyse(session, item)));
+    answer.unwrap_or_else(|_| {
+        let finding = incomplete(
+            session,
+            item,
+            name_range(session, item),
+            "an internal error stopped its analysis; please report it",
+        );
+        Answer { findings: vec![finding], barriers: Vec::new(), followed: vec![item] }
+    })
+}
+
+fn analyse(session: &Session, item: ItemId) -> Answer {
+    let mut answer = Answer::default();
+    let contexts = contexts(session, item);
+    let mut whole: Vec<(Finding, Vec<Option<Range>>)> = Vec::new();
+    let mut barriers = FxHashSet::default();
+    let mut followed = FxHashSet::default();
+    let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
+    for Context { instance, shapes } in contexts {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        followed.extend(inlined.items.iter().copied());
+        report_incomplete(session, item, &inlined.graph, &mut answer.findings);
+        for (shape, launch) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse(&inlined.graph, shape);
+            let home = |at: At| home(session, at);
+            barriers.extend(analysed.barriers().map(|inst| home(inlined.graph.insts[inst.index()].at).range));
+            if analysed.unsettled() {
+                answer.findings.push(incomplete(
+                    session,
+                    item,
+                    name_range(session, item),
+                    "too large to be analysed whole",
+                ));
+            }
+            for finding in checks::check(&analysed, session.policy, &home) {
+                merge(&mut whole, finding, launch);
+            }
+        }
+    }
+    for (mut finding, launches) in whole {
+        if launches.len() < runs
+            && let Some(Some(at)) = launches.first()
+        {
+            finding.related.push(Note { at: *at, message: "so it is for this launch".to_string(), role: Role::Other });
+        }
+        answer.findings.push(finding);
+    }
+    answer.findings.dedup_by(|a, b| a.at == b.at && a.rule.name == b.rule.name && a.message == b.message);
+    answer.barriers = barriers.into_iter().collect();
+    answer.followed = followed.into_iter().collect();
+    answer
+}
+
+/// One cause at one line is one finding; the surest reading stays.
+fn merge(whole: &mut Vec<(Finding, Vec<Option<Range>>)>, finding: Finding, launch: Option<Range>) {
+    let branch =
+        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    match whole.iter_mut().find(|(known, _)| {
+        known.at == finding.at
+            && known.rule.name == finding.rule.name
+            && branch(known) == branch(&finding)
+            && known.function == finding.function
+    }) {
+        Some((known, launches)) => {
+            if finding.severity > known.severity {
+                *known = finding;
+            }
+            if !launches.contains(&launch) {
+                launches.push(launch);
+            }
+        }
+        None => whole.push((finding, vec![launch])),
+    }
+}
+
+// ---------------------------------------------------------------- launches
+
+struct Context {
+    instance: Instance,
+    /// Shapes, each with a launch that has it.
+    shapes: Vec<(Shape, Option<Range>)>,
+}
+
+/// The template arguments and shapes that launches and instantiations in view give a kernel.
+fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
+    let known = session.tree.item(item);
+    let base = |template_args: &[String]| {
+        let bounds = launch::bounds(session.tree, item, template_args);
+        Shape {
+            block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
+            max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
+            cluster: bounds.cluster,
+            multidimensional: true,
+        }
+    };
+    let launches: Vec<Launch> = if known.is_kernel() { session.launches.of(item) } else { Vec::new() };
+    let mut contexts: Vec<(Vec<String>, Vec<(Shape, Option<Range>)>)> = Vec::new();
+    for launch in &launches {
+        let shape = shape_of(&base(&launch.template_args), launch);
+        let at = Some(launch.at);
+        let index = contexts.iter().position(|(args, _)| *args == launch.template_args).unwrap_or_else(|| {
+            contexts.push((launch.template_args.clone(), Vec::new()));
+            contexts.len() - 1
+        });
+        let shapes = &mut contexts[index].1;
+        if !shapes.iter().any(|(known, _)| *known == shape) {
+            shapes.push((shape, at));
+        }
+    }
+    for args in launch::instantiations(session.tree, item) {
+        if !contexts.iter().any(|(known, _)| *known == args) {
+            let shape = base(&args);
+            contexts.push((args, vec![(shape, None)]));
+        }
+    }
+    if contexts.is_empty() {
+        contexts.push((Vec::new(), vec![(base(&[]), None)]));
+    }
+    // Too many to look at one by one: one reading with nothing assumed stands for all.
+    let total: usize = contexts.iter().map(|(_, shapes)| shapes.len()).sum();
+    if total > MAX_CONTEXTS {
+        contexts = vec![(Vec::new(), vec![(base(&[]), None)])];
+    }
+    contexts
+        .into_iter()
+        .map(|(args, shapes)| {
+            let text = args.join(", ");
+            let template_args =
+                if text.is_empty() { Vec::new() } else { lower::template_args(&mut lower::Parser::new(), &text) };
+            Context { instance: Instance { template_args }, shapes }
+        })
+        .collect()
+}
+
+fn shape_of(base: &Shape, launch: &Launch) -> Shape {
+    if base.block.is_some() {
+        return base.clone();
+    }
+    let cluster = launch.cluster.or(base.cluster);
+    match launch.block {
+        [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
+        // A row of unknown length.
+        [_, Some(1), Some(1)] => Shape { multidimensional: false, cluster, ..base.clone() },
+        _ => Shape { cluster, ..base.clone() },
+    }
+}
+
+// ---------------------------------------------------------------- what could not be done
+
+/// One note for a root, at the first thing that stopped it.
+fn report_incomplete(session: &Session, item: ItemId, graph: &Graph, findings: &mut Vec<Finding>) {
+    let holds_barrier = graph.insts.iter().any(|inst| matches!(inst.op, Op::Barrier(_)));
+    let known = findings.iter().any(|finding| finding.rule.name == rules::INCOMPLETE.name);
+    if known || !(holds_barrier || session.tree.item(item).is_kernel()) {
+        return;
+    }
+    if let Some((at, why)) = graph.incomplete.first() {
+        let more = match graph.incomplete.len() {
+            1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        findings.push(incomplete(session, item, home(session, *at).range, &format!("{why}{more}")));
+    }
+}
+
+fn incomplete(session: &Session, item: ItemId, at: Range, why: &str) -> Finding {
+    let name = session.tree.item(item).qualified_name();
+    Finding {
+        rule: &rules::INCOMPLETE,
+        severity: Severity::Note,
+        message: format!("`{name}` could not be analysed whole: {why}"),
+        at,
+        function: name,
+        barrier: String::new(),
+        scope: String::new(),
+        story: Vec::new(),
+        related: Vec::new(),
+        witness: None,
+        help: None,
+        fixes: Vec::new(),
+    }
+}
+
+/// Where a place in an item's expanded text stands.
+fn home(session: &Session, at: At) -> Home {
+    match session.program.expanded(at.item) {
+        Some(text) => text.home(at.span),
+        None => Home { range: name_range(session, at.item), spelled: None },
+    }
+}
+
+pub fn name_range(session: &Session, item: ItemId) -> Range {
+    session.tree.item(item).name_range
+}
+
+// ---------------------------------------------------------------- why
+
+/// Explains the barriers of a root that stand, or are called, on a line of a file.
+pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> Vec<Explanation> {
+    let mut found: Vec<Explanation> = Vec::new();
+    for Context { instance, shapes } in contexts(session, item) {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        for (shape, _) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse(&inlined.graph, shape);
+            let home = |at: At| home(session, at);
+            let check = checks::Check::new(&analysed, session.policy, &home);
+            for inst in analysed.barriers() {
+                let own = &inlined.graph.insts[inst.index()];
+                let calls =
+                    check.chain(own.frame).into_iter().filter_map(|frame| inlined.graph.frames[frame.index()].call);
+                let on_line = wanted(home(own.at).range) || calls.into_iter().any(|(_, at)| wanted(home(at).range));
+                if on_line
+                    && let Some(explanation) = checks::why::explain(&check, inst)
+                    && !found.contains(&explanation)
+                {
+                    found.push(explanation);
+                }
+            }
+        }
+    }
+    found
+}

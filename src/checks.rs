@@ -1,0 +1,229 @@
+//! Which barrier breaks which rule: asks the analysis of each barrier whether its whole group comes.
+//!
+//! One barrier and one cause make one finding, however many ways lead to it. It stands at the barrier if the threads
+//! part in the function that holds it, else at the innermost call on the way to it that they do not all make.
+
+pub mod divergence;
+pub mod lanes;
+pub mod leaving;
+pub mod story;
+pub mod why;
+pub mod witness;
+pub mod wording;
+
+use crate::finding::{Finding, Note, Role, Rule, Severity, Witness};
+use crate::flow::control::Dependence;
+use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Outcome, Value};
+use crate::text::Home;
+use crate::uniformity::Analysed;
+use crate::uniformity::extent::Extent;
+use crate::uniformity::facts::Facts;
+use rustc_hash::FxHashMap;
+
+/// What the user decides about the rules' meaning.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Threads that have ended count as arrived at barriers of the block and the cluster.
+    pub exited_may_be_missing: bool,
+}
+
+/// One graph under the checks.
+pub struct Check<'a> {
+    pub analysed: &'a Analysed<'a>,
+    pub facts: Facts<'a>,
+    pub policy: Policy,
+    /// Turns places in items into places in files.
+    pub home: &'a dyn Fn(At) -> Home,
+    dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
+}
+
+/// Before it is worded: a barrier, the fork that leads, and which rule they break.
+#[derive(Debug)]
+pub struct Verdict {
+    pub rule: &'static Rule,
+    /// The evidence rests on an unknown block shape or an unseen function.
+    pub likely: bool,
+    /// The fork nearest to the barrier that splits the group, and others.
+    pub lead: Option<Dependence>,
+    pub others: Vec<Dependence>,
+    /// The frame in which the threads part; the finding stands there.
+    pub frame: FrameId,
+    /// The group that was to come whole.
+    pub need: Extent,
+    pub message: Option<String>,
+    pub help: Option<String>,
+    pub witness: Option<Witness>,
+}
+
+/// All findings of a graph, one for each barrier and cause.
+pub fn check(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -> Vec<Finding> {
+    let check = Check { analysed, facts: analysed.facts(), policy, home, dependences: Default::default() };
+    let mut findings = Vec::new();
+    for inst in analysed.barriers() {
+        if let Some(verdict) = check.barrier(inst) {
+            findings.push(check.finding(inst, verdict));
+        }
+    }
+    findings
+}
+
+impl<'a> Check<'a> {
+    pub fn new(analysed: &'a Analysed<'a>, policy: Policy, home: &'a dyn Fn(At) -> Home) -> Check<'a> {
+        Check { analysed, facts: analysed.facts(), policy, home, dependences: Default::default() }
+    }
+
+    pub fn dependences(&self, block: BlockId) -> std::rc::Rc<Vec<Dependence>> {
+        let found = self.dependences.borrow().get(&block).cloned();
+        found.unwrap_or_else(|| {
+            let all = std::rc::Rc::new(self.analysed.flow.control.all(block));
+            self.dependences.borrow_mut().insert(block, all.clone());
+            all
+        })
+    }
+
+    pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {
+        match &self.analysed.graph.insts[inst.index()].op {
+            Op::Barrier(barrier) => Some(barrier),
+            _ => None,
+        }
+    }
+
+    fn barrier(&self, inst: InstId) -> Option<Verdict> {
+        let barrier = self.as_barrier(inst)?;
+        match &barrier.group {
+            Group::Lanes { mask } => lanes::check(self, inst, barrier, *mask),
+            Group::Formed { by } => divergence::formed(self, inst, *by),
+            _ => divergence::check(self, inst, barrier, self.need(barrier)?),
+        }
+    }
+
+    /// The group whose threads must all come, if it is known.
+    pub fn need(&self, barrier: &Barrier) -> Option<Extent> {
+        Some(match &barrier.group {
+            Group::Block | Group::Named { .. } => Extent::BLOCK,
+            Group::Counted { .. } | Group::Lanes { .. } | Group::Formed { .. } => Extent::WARP,
+            Group::Tile { size } => Extent::of_size(*size),
+            Group::Cluster => Extent::CLUSTER,
+            Group::Grid => Extent::GRID,
+            Group::Object { address } => return self.counts_the_block(*address).then_some(Extent::BLOCK),
+        })
+    }
+
+    /// An arrival count that is visibly the whole block.
+    fn counts_the_block(&self, address: Value) -> bool {
+        let values = &self.analysed.values;
+        let wanted = values.of[address.index()];
+        let mut counts = self.analysed.graph.insts.iter().filter_map(|inst| match &inst.op {
+            Op::BarrierInit { address, count } if values.of[address.index()] == wanted => {
+                Some(values.of[count.index()])
+            }
+            _ => None,
+        });
+        let (Some(count), None) = (counts.next(), counts.next()) else { return false };
+        if let Some(number) = values.symbols.as_int(count) {
+            return self.analysed.shape.threads().map(i64::from) == Some(number);
+        }
+        let extents = values.symbols.factors(count);
+        let is_extent = |symbol: &_| {
+            use crate::graph::Source::{BlockDim, BlockSize};
+            use crate::uniformity::symbols::{Leaf, Node};
+            matches!(values.symbols.node(*symbol), Node::Leaf(Leaf::Source(BlockDim(_) | BlockSize)))
+        };
+        let line = self.analysed.shape.is_line();
+        extents.iter().all(is_extent) && (line || extents.len() > 1)
+    }
+
+    /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.
+    pub fn parted_by(&self, by: InstId, fork: BlockId) -> bool {
+        let Some(barrier) = self.as_barrier(by) else { return false };
+        if !matches!(barrier.result, Outcome::Group | Outcome::Peers) {
+            return false;
+        }
+        let Some(on) = self.analysed.values.condition[fork.index()] else { return false };
+        barrier.operands.iter().any(|key| self.facts.follows_from(on, self.analysed.symbol(*key), Extent::WARP))
+    }
+
+    // ---------------------------------------------------------------- frames
+
+    /// A frame and all that called it, innermost first.
+    pub fn chain(&self, frame: FrameId) -> Vec<FrameId> {
+        let mut chain = vec![frame];
+        while let Some((above, _)) = self.analysed.graph.frames[chain[chain.len() - 1].index()].call {
+            chain.push(above);
+        }
+        chain
+    }
+
+    /// How many calls up from the barrier's frame the fork's frame, or the call that leads to it, stands.
+    pub fn distance(&self, chain: &[FrameId], fork: BlockId) -> usize {
+        let others = self.chain(self.analysed.graph.blocks[fork.index()].frame);
+        chain.iter().position(|frame| others.contains(frame)).unwrap_or(chain.len() - 1)
+    }
+
+    /// Where a finding about a barrier stands if the threads part in `frame`: the barrier, or the call to it there.
+    pub fn place(&self, inst: InstId, frame: FrameId) -> At {
+        let mut at = self.analysed.graph.insts[inst.index()].at;
+        let mut here = self.analysed.graph.insts[inst.index()].frame;
+        while here != frame {
+            let Some((above, call)) = self.analysed.graph.frames[here.index()].call else { break };
+            at = call;
+            here = above;
+        }
+        at
+    }
+
+    // ---------------------------------------------------------------- findings
+
+    fn finding(&self, inst: InstId, verdict: Verdict) -> Finding {
+        let graph = self.analysed.graph;
+        let own = &graph.insts[inst.index()];
+        let barrier = self.as_barrier(inst);
+        let name = barrier.map_or_else(String::new, |barrier| barrier.name.to_string());
+        let place = (self.home)(self.place(inst, verdict.frame));
+        let is_call = own.frame != verdict.frame;
+        let mut related = Vec::new();
+        if is_call {
+            let at = (self.home)(own.at).range;
+            related.push(Note { at, message: format!("`{name}` is here"), role: Role::Barrier });
+        }
+        if let Some((at, macro_name)) = &place.spelled {
+            related.push(Note {
+                at: *at,
+                message: format!("in the replacement of macro `{macro_name}`"),
+                role: Role::Other,
+            });
+        }
+        for other in verdict.others.iter().take(4) {
+            if let Some(at) = story::fork_place(self, other.fork) {
+                related.push(Note { at, message: "threads part here, too".to_string(), role: Role::Branch });
+            }
+        }
+        let mut story = verdict.lead.map(|lead| story::of(self, inst, lead, &verdict)).unwrap_or_default();
+        story.dedup_by(|a, b| a.at == b.at && a.message == b.message);
+        let scope = barrier.map_or_else(|| verdict.need.to_string(), |barrier| wording::group(barrier, verdict.need));
+        let message = verdict
+            .message
+            .clone()
+            .unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
+        let help = verdict.help.clone().or_else(|| Some(wording::help(&verdict)));
+        let witness = verdict.witness.clone().or_else(|| witness::find(self, &verdict));
+        let severity = match verdict.rule.severity {
+            Severity::Error if verdict.likely => Severity::Warning,
+            severity => severity,
+        };
+        Finding {
+            rule: verdict.rule,
+            severity,
+            message,
+            at: place.range,
+            function: graph.frames[verdict.frame.index()].name.to_string(),
+            barrier: name,
+            scope,
+            story,
+            related,
+            witness,
+            help,
+            fixes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Barriers of blocks, tiles, clusters, grids and of groups made on the spot: does the whole group come?
+
+use super::leaving::{self, Ways};
+use super::{Check, Verdict};
+use crate::finding::Rule;
+use crate::flow::control::Dependence;
+use crate::graph::{Barrier, BlockId, Group, InstId, Op, Value};
+use crate::rules;
+use crate::uniformity::extent::Extent;
+
+/// A barrier for a group of known size.
+pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Option<Verdict> {
+    let block = check.analysed.block(inst);
+    let within_warp = need <= Extent::WARP && !matches!(barrier.group, Group::Counted { .. });
+    let splitting: Vec<(Dependence, Ways)> = check
+        .dependences(block)
+        .iter()
+        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
+        .map(|each| (*each, leaving::ways(check, inst, *each)))
+        .filter(|(each, ways)| {
+            !(within_warp && ways.all_end())
+                && !forgiven(check, barrier, need, *ways)
+                && !met_by_name(check, barrier, *each, need)
+        })
+        .collect();
+    verdict(check, inst, need, &splitting)
+}
+
+/// Threads that have ended count as arrived, if the user says so.
+fn forgiven(check: &Check, barrier: &Barrier, need: Extent, ways: Ways) -> bool {
+    let forgiving = matches!(
+        barrier.group,
+        Group::Block | Group::Named { .. } | Group::Cluster | Group::Tile { .. } | Group::Object { .. }
+    );
+    check.policy.exited_may_be_missing && forgiving && need <= Extent::CLUSTER && ways.all_end()
+}
+
+/// A group of whoever was there when it was made: all of those must come.
+pub fn formed(check: &Check, inst: InstId, by: Value) -> Option<Verdict> {
+    let made = check.dependences(check.analysed.block(by));
+    let need = Extent::WARP;
+    let splitting: Vec<(Dependence, Ways)> = check
+        .dependences(check.analysed.block(inst))
+        .iter()
+        .filter(|each| !made.contains(each))
+        .filter(|each| !check.parted_by(by, each.fork))
+        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
+        .map(|each| (*each, leaving::ways(check, inst, *each)))
+        .filter(|(_, ways)| !ways.all_end())
+        .collect();
+    verdict(check, inst, need, &splitting)
+}
+
+/// The nearest fork in the innermost function leads; the rule is what it does to the barrier.
+fn verdict(check: &Check, inst: InstId, need: Extent, splitting: &[(Dependence, Ways)]) -> Option<Verdict> {
+    let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
+    let (index, distance) = splitting
+        .iter()
+        .enumerate()
+        .map(|(index, (each, _))| (index, check.distance(&chain, each.fork)))
+        .min_by_key(|(index, distance)| (*distance, *index))?;
+    let (lead, ways) = splitting[index];
+    let agreement = check.analysed.fork(&check.facts, lead.fork);
+    let racy = agreement.ordered >= need;
+    let rule = if racy { &rules::RACY_BROADCAST } else { rule(check, inst, lead, ways) };
+    let others = splitting.iter().map(|(each, _)| *each).filter(|each| each.fork != lead.fork).collect();
+    Some(Verdict {
+        rule,
+        likely: !racy && agreement.hoped >= need,
+        lead: Some(lead),
+        others,
+        frame: chain[distance],
+        need,
+        message: None,
+        help: None,
+        witness: None,
+    })
+}
+
+fn rule(check: &Check, inst: InstId, lead: Dependence, ways: Ways) -> &'static Rule {
+    if (ways.ends || ways.returns) && !ways.goes_on {
+        &rules::DIVERGENT_EXIT
+    } else if leaving::leaves_loop(check, inst, lead) {
+        &rules::DIVERGENT_LOOP
+    } else if ways.ends || ways.returns {
+        &rules::DIVERGENT_EXIT
+    } else {
+        &rules::DIVERGENT_BRANCH
+    }
+}
+
+/// PTX's unaligned barriers match by number from different places: one on every way of the fork is none missing.
+fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, need: Extent) -> bool {
+    let (id, count) = match &barrier.group {
+        Group::Named { id, aligned: false } => (*id, None),
+        Group::Counted { id, aligned: false, count } => (*id, Some(*count)),
+        _ => return false,
+    };
+    if need > Extent::WARP && check.analysed.fork(&check.facts, dependence.fork).shown < Extent::WARP {
+        return false;
+    }
+    let symbol = |value: Option<Value>| value.map(|value| check.analysed.symbol(value));
+    let matches = |block: BlockId| {
+        check.analysed.graph.blocks[block.index()].insts.iter().any(|inst| {
+            match &check.analysed.graph.insts[inst.index()].op {
+                Op::Barrier(other) => match &other.group {
+                    Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
+                    Group::Counted { id: other_id, aligned: false, count: other_count } => {
+                        symbol(*other_id) == symbol(id)
+                            && count.is_some_and(|count| {
+                                check.analysed.symbol(count) == check.analysed.symbol(*other_count)
+                            })
+                    }
+                    _ => false,
+                },
+                _ => false,
+            }
+        })
+    };
+    let meets = check.analysed.flow.control.meets(dependence.fork);
+    check.analysed.flow.successors[dependence.fork.index()]
+        .iter()
+        .all(|way| every_way_passes(check, *way, meets, &matches))
+}
+
+/// Every way from `from` to `to` passes a block that `matches`.
+pub fn every_way_passes(check: &Check, from: BlockId, to: Option<BlockId>, matches: &dyn Fn(BlockId) -> bool) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        if Some(block) == to {
+            return false;
+        }
+        if !seen.insert(block) || matches(block) {
+            continue;
+        }
+        let onward = &check.analysed.flow.successors[block.index()];
+        if onward.is_empty() {
+            return false;
+        }
+        work.extend(onward.iter().copied());
+    }
+    true
+}

@@ -1,0 +1,449 @@
+//! Warp primitives: do exactly the lanes come that the mask names?
+//!
+//! CUDA C++ Programming Guide, "Warp Shuffle Functions" and "__syncwarp": each calling lane must be named in the mask,
+//! and every named lane that has not exited must execute a corresponding primitive with the same mask.
+//! Where the control depends on the thread index and constants, the lanes are counted out; else the mask must have
+//! been made of the very condition that guards the primitive, or on the spot.
+
+use super::leaving;
+use super::{Check, Verdict};
+use crate::finding::Witness;
+use crate::flow::control::Dependence;
+use crate::graph::{Barrier, BlockId, InstId, Op, Outcome, Value};
+use crate::rules;
+use crate::uniformity::extent::Extent;
+use crate::uniformity::facts::Thread;
+use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol, Symbols};
+
+const ALL: u32 = u32::MAX;
+
+pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> Option<Verdict> {
+    let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
+    let mask = mask.map(|mask| check.analysed.symbol(mask));
+    if splitting.is_empty() {
+        return all_come(check, inst, mask);
+    }
+    if same_on_every_way(check, inst, barrier, mask, &splitting) {
+        return None;
+    }
+    match mask.map(|mask| made(check, mask)) {
+        Some(Made::Here(by)) => match beyond(check, by, &splitting) {
+            extra if extra.is_empty() => None,
+            extra => Some(verdict(check, inst, &extra, None, "the mask was taken before threads parted here")),
+        },
+        Some(Made::Ballot { by, predicate }) => {
+            let extra = beyond(check, by, &splitting);
+            if says(check, &extra, predicate) {
+                return None;
+            }
+            let extra = if extra.is_empty() { splitting } else { extra };
+            Some(verdict(
+                check,
+                inst,
+                &extra,
+                None,
+                "the mask was made of another condition than the one that guards this call",
+            ))
+        }
+        Some(Made::Choice(parts)) => {
+            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, *part, carried, &splitting));
+            (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
+        }
+        // Nothing is known of the mask: a parameter, something computed. It may well be right.
+        Some(Made::Unknown) => None,
+        Some(Made::Lanes) | None => counted(check, inst, mask, &splitting),
+    }
+}
+
+/// Forks that split the warp on the way to a block, but for those whose other lanes have ended.
+fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
+    check
+        .dependences(block)
+        .iter()
+        .copied()
+        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < Extent::WARP)
+        .filter(|each| !leaving::ways(check, inst, *each).all_end())
+        .collect()
+}
+
+/// Forks that split the warp after `by` was executed.
+fn beyond(check: &Check, by: InstId, splitting: &[Dependence]) -> Vec<Dependence> {
+    let before = check.dependences(check.analysed.block(by));
+    splitting.iter().copied().filter(|each| !before.contains(each) && !check.parted_by(by, each.fork)).collect()
+}
+
+// ---------------------------------------------------------------- all lanes come
+
+/// All live lanes come: each must be named in its own mask.
+fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict> {
+    let mask = mask?;
+    if let Made::Ballot { by, predicate } = made(check, mask) {
+        let same_place = beyond(check, by, &check.dependences(check.analysed.block(inst))).is_empty();
+        let everyone = check.facts.decide(predicate) == Some(true) || holds_here(check, inst, predicate);
+        return (same_place && !everyone && only_ballot(check, mask)).then(|| {
+            let text =
+                "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
+            verdict(check, inst, &[], None, text)
+        });
+    }
+    let masks = masks(check, mask)?;
+    let threads = threads(check);
+    let missing: Vec<u32> = threads
+        .iter()
+        .zip(&masks)
+        .filter(|(thread, mask)| **mask & (1 << (thread.rank % 32)) == 0)
+        .map(|(thread, _)| thread.rank)
+        .collect();
+    if missing.is_empty() {
+        // All come, but a mask may still name too few of one another: a lane's mask must be everybody's.
+        return None;
+    }
+    let lanes: Vec<u32> = missing.iter().map(|rank| rank % 32).collect();
+    let witness = Witness {
+        given: String::new(),
+        arrive: ranges((0..32).collect()),
+        missing: Vec::new(),
+        lanes: true,
+        mask: masks.first().copied(),
+    };
+    let text = format!("the mask leaves out lanes that call this: {}", spell(&ranges(lanes)));
+    Some(verdict(check, inst, &[], Some(witness), &text))
+}
+
+/// The guards of the primitive say that the predicate holds.
+fn holds_here(check: &Check, inst: InstId, predicate: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let (mut known, mut claimed) = (Vec::new(), Vec::new());
+    for each in check.dependences(check.analysed.block(inst)).iter() {
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(symbols, on, wanted, &mut known);
+        }
+    }
+    conjuncts(symbols, predicate, true, &mut claimed);
+    claimed.iter().all(|claim| known.contains(claim))
+}
+
+/// The mask is the ballot's value itself.
+fn only_ballot(check: &Check, mask: Symbol) -> bool {
+    matches!(check.analysed.values.symbols.node(mask), Node::Leaf(Leaf::Result(_)))
+}
+
+// ---------------------------------------------------------------- lanes counted out
+
+/// The mask in each thread, if it depends on the thread index and constants only.
+fn masks(check: &Check, mask: Symbol) -> Option<Vec<u32>> {
+    let threads = threads(check);
+    threads.iter().map(|thread| check.facts.value(mask, thread, &|_| None).map(|value| value as u32)).collect()
+}
+
+/// The threads of the block; for a block of unknown shape as many as it may have, in a row.
+fn threads(check: &Check) -> Vec<Thread> {
+    let shape = &check.analysed.shape;
+    let [across, down, _] = shape.block.unwrap_or([shape.most_threads(), 1, 1]);
+    let count = match shape.block {
+        Some(_) => shape.most_threads(),
+        None if shape.is_line() => shape.most_threads(),
+        None => 32,
+    };
+    (0..count).map(|rank| Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }).collect()
+}
+
+/// Compares the lanes that come with those that are named, warp by warp.
+fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Verdict> {
+    let conditions: Option<Vec<(Symbol, bool)>> = splitting.iter().map(|each| condition(check, *each)).collect();
+    let names = mask.map(|mask| masks(check, mask));
+    let comes = |thread: &Thread, conditions: &[(Symbol, bool)]| -> Option<bool> {
+        let mut all = Some(true);
+        for (symbol, wanted) in conditions {
+            match check.facts.value(*symbol, thread, &|_| None) {
+                Some(value) if (value != 0) != *wanted => return Some(false),
+                Some(_) => {}
+                None => all = None,
+            }
+        }
+        all
+    };
+    let general = |text: &str| Some(verdict(check, inst, splitting, None, text));
+    let (Some(conditions), shape) = (conditions, &check.analysed.shape) else {
+        return general("the mask names lanes that do not come here");
+    };
+    if shape.block.is_none() && !shape.is_line() && !only_lane(check, &conditions) {
+        return general("the mask names lanes that do not come here");
+    }
+    let threads = threads(check);
+    let named: Vec<u32> = match names {
+        None => vec![ALL; threads.len()],
+        Some(Some(names)) => names,
+        Some(None) => return None,
+    };
+    for (warp, named) in threads.chunks(32).zip(named.chunks(32)) {
+        let mut arriving = 0u32;
+        let mut unknown = false;
+        for thread in warp {
+            match comes(thread, &conditions) {
+                Some(true) => arriving |= 1 << (thread.rank % 32),
+                Some(false) => {}
+                None => unknown = true,
+            }
+        }
+        let live = if warp.len() == 32 { ALL } else { (1u32 << warp.len()) - 1 };
+        if unknown {
+            return general("the mask names lanes that may not come here");
+        }
+        let masks: Vec<u32> = warp
+            .iter()
+            .zip(named)
+            .filter(|(thread, _)| arriving & (1 << (thread.rank % 32)) != 0)
+            .map(|(_, mask)| *mask)
+            .collect();
+        let Some(wrong) = masks.iter().copied().find(|mask| mask & live != arriving) else { continue };
+        let missing = wrong & live & !arriving;
+        let unnamed = arriving & !wrong;
+        let witness = Witness {
+            given: String::new(),
+            arrive: ranges(bits(arriving)),
+            missing: ranges(bits(missing)),
+            lanes: true,
+            mask: Some(wrong),
+        };
+        let text = if missing != 0 {
+            format!(
+                "lanes {} come, but the mask names lanes {}",
+                spell(&ranges(bits(arriving))),
+                spell(&ranges(bits(wrong & live)))
+            )
+        } else {
+            format!("the mask leaves out lanes that call this: {}", spell(&ranges(bits(unnamed))))
+        };
+        return Some(verdict(check, inst, splitting, Some(witness), &text));
+    }
+    None
+}
+
+fn only_lane(check: &Check, conditions: &[(Symbol, bool)]) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    conditions.iter().all(|(symbol, _)| {
+        symbols.leaves(*symbol).iter().all(|leaf| {
+            use crate::graph::Source;
+            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane)))
+        })
+    })
+}
+
+/// A dependence as a condition and the truth value it must have.
+fn condition(check: &Check, dependence: Dependence) -> Option<(Symbol, bool)> {
+    use crate::graph::End;
+    let on = check.analysed.values.condition[dependence.fork.index()]?;
+    match &check.analysed.graph.blocks[dependence.fork.index()].end {
+        End::Branch { yes, .. } => Some((on, *yes == dependence.by)),
+        _ => None,
+    }
+}
+
+// ---------------------------------------------------------------- masks made of conditions
+
+enum Made {
+    /// Of the lanes that were there: `__activemask()`, `__match_any_sync`.
+    Here(InstId),
+    Ballot {
+        by: InstId,
+        predicate: Symbol,
+    },
+    /// One of several, by the way the thread came.
+    Choice(Vec<(Symbol, Symbol)>),
+    /// A number, or one for each thread.
+    Lanes,
+    Unknown,
+}
+
+fn made(check: &Check, mask: Symbol) -> Made {
+    let values = &check.analysed.values;
+    match values.symbols.node(mask) {
+        Node::Leaf(Leaf::ActiveMask(by)) => Made::Here(*by),
+        Node::Leaf(Leaf::Result(by)) => match &check.analysed.graph.insts[by.index()].op {
+            Op::Barrier(barrier) => match &barrier.result {
+                Outcome::Ballot(predicate) => Made::Ballot { by: *by, predicate: values.of[predicate.index()] },
+                Outcome::Peers => Made::Here(*by),
+                _ => Made::Unknown,
+            },
+            _ => Made::Unknown,
+        },
+        Node::Leaf(Leaf::Phi(..)) => match values.phis.get(&mask) {
+            Some(phi) => Made::Choice(phi.incoming.iter().map(|(_, slot)| (slot.value, mask)).collect()),
+            None => Made::Unknown,
+        },
+        _ if masks(check, mask).is_some() => Made::Lanes,
+        _ => Made::Unknown,
+    }
+}
+
+/// A mask carried round a loop fits if on each way in it was made of the loop's own condition as it was then.
+fn fits_in_loop(check: &Check, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
+    let values = &check.analysed.values;
+    if part == *carried {
+        return true;
+    }
+    match made(check, part) {
+        Made::Ballot { by, predicate } => {
+            let extra = beyond(check, by, splitting);
+            extra.is_empty() || says(check, &extra, predicate) || shaped_alike(check, splitting, predicate)
+        }
+        Made::Here(by) => beyond(check, by, splitting).is_empty(),
+        Made::Unknown => true,
+        Made::Lanes => values.symbols.as_int(part).is_none(),
+        Made::Choice(_) => true,
+    }
+}
+
+/// The predicate is the guarding condition with loop variables as they are on another trip.
+fn shaped_alike(check: &Check, splitting: &[Dependence], predicate: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    splitting.iter().any(|each| {
+        condition(check, *each).is_some_and(|(on, wanted)| {
+            let alike = |a: Symbol, b: Symbol| {
+                std::mem::discriminant(symbols.node(a)) == std::mem::discriminant(symbols.node(b))
+            };
+            wanted && alike(on, predicate) && symbols.leaves(on).len() <= symbols.leaves(predicate).len() + 2
+        })
+    })
+}
+
+/// The extra forks, taken together, say exactly what the predicate says.
+fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let mut guard: Vec<Conjunct> = Vec::new();
+    for each in extra {
+        let Some((on, wanted)) = condition(check, *each) else { return false };
+        conjuncts(symbols, on, wanted, &mut guard);
+    }
+    let mut claimed = Vec::new();
+    conjuncts(symbols, predicate, true, &mut claimed);
+    let uniform = |each: &Conjunct| match each {
+        Conjunct::Negative(terms, _) => {
+            terms.iter().all(|(term, _)| check.facts.agreement(*term).shown >= Extent::WARP)
+        }
+        Conjunct::Truth(symbol, _) => check.facts.agreement(*symbol).shown >= Extent::WARP,
+    };
+    for side in [&mut guard, &mut claimed] {
+        side.retain(|each| !uniform(each));
+        side.sort();
+        side.dedup();
+    }
+    guard == claimed
+}
+
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Conjunct {
+    /// This sum is negative; `!(x < 0)` is `-x - 1 < 0`.
+    Negative(Vec<(Symbol, i64)>, i64),
+    /// This symbol is true, or false.
+    Truth(Symbol, bool),
+}
+
+/// Splits `a && b` (or `!(a || b)`) into what must hold one by one.
+fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<Conjunct>) {
+    let mut work = vec![(symbol, wanted)];
+    while let Some((symbol, wanted)) = work.pop() {
+        match symbols.node(symbol) {
+            Node::Binary(Operator::And, a, b) if wanted => work.extend([(*a, true), (*b, true)]),
+            Node::Binary(Operator::Or, a, b) if !wanted => work.extend([(*a, false), (*b, false)]),
+            Node::Not(inner) => work.push((*inner, !wanted)),
+            Node::Binary(Operator::Negative, difference, _) => {
+                let (mut terms, mut constant) = symbols.terms(*difference);
+                if !wanted {
+                    terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
+                    constant = constant.wrapping_neg().wrapping_sub(1);
+                }
+                found.push(Conjunct::Negative(terms, constant));
+            }
+            _ => found.push(Conjunct::Truth(symbol, wanted)),
+        }
+    }
+}
+
+/// Every way of the forks holds the same primitive with the same mask: `__syncwarp` in both arms.
+fn same_on_every_way(
+    check: &Check,
+    inst: InstId,
+    barrier: &Barrier,
+    mask: Option<Symbol>,
+    splitting: &[Dependence],
+) -> bool {
+    let flow = &check.analysed.flow;
+    let matches = |block: BlockId| {
+        check.analysed.graph.blocks[block.index()].insts.iter().any(|other| {
+            match &check.analysed.graph.insts[other.index()].op {
+                Op::Barrier(found) => match &found.group {
+                    crate::graph::Group::Lanes { mask: named } => {
+                        found.name == barrier.name && named.map(|named| check.analysed.symbol(named)) == mask
+                    }
+                    _ => false,
+                },
+                _ => false,
+            }
+        })
+    };
+    splitting.iter().all(|each| {
+        !leaving::leaves_loop(check, inst, *each)
+            && flow.successors[each.fork.index()].iter().all(|way| {
+                let meets = flow.control.meets(each.fork);
+                super::divergence::every_way_passes(check, *way, meets, &matches)
+            })
+    })
+}
+
+// ---------------------------------------------------------------- wording
+
+fn verdict(check: &Check, inst: InstId, splitting: &[Dependence], witness: Option<Witness>, text: &str) -> Verdict {
+    let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
+    let lead = splitting
+        .iter()
+        .enumerate()
+        .map(|(index, each)| (check.distance(&chain, each.fork), index))
+        .min()
+        .map(|(distance, index)| (distance, splitting[index]));
+    let agreement = lead.map(|(_, lead)| check.analysed.fork(&check.facts, lead.fork));
+    let racy = agreement.is_some_and(|agreement| agreement.ordered >= Extent::WARP);
+    let name = check.as_barrier(inst).map_or("", |barrier| &barrier.name);
+    Verdict {
+        rule: if racy { &rules::RACY_BROADCAST } else { &rules::WARP_MASK },
+        likely: agreement.is_some_and(|agreement| agreement.hoped >= Extent::WARP),
+        lead: lead.map(|(_, lead)| lead),
+        others: splitting.iter().copied().filter(|each| Some(each.fork) != lead.map(|(_, lead)| lead.fork)).collect(),
+        frame: chain[lead.map_or(0, |(distance, _)| distance)],
+        need: Extent::WARP,
+        message: Some(format!("`{name}`: {text}")),
+        help: None,
+        witness,
+    }
+}
+
+pub fn bits(mask: u32) -> Vec<u32> {
+    (0..32).filter(|bit| mask & (1 << bit) != 0).collect()
+}
+
+/// Sorted numbers as inclusive ranges.
+pub fn ranges(mut numbers: Vec<u32>) -> Vec<(u32, u32)> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match found.last_mut() {
+            Some(last) if last.1 + 1 == number => last.1 = number,
+            _ => found.push((number, number)),
+        }
+    }
+    found
+}
+
+/// `0..15, 20`
+pub fn spell(ranges: &[(u32, u32)]) -> String {
+    let shown: Vec<String> = ranges
+        .iter()
+        .take(6)
+        .map(|(low, high)| if low == high { low.to_string() } else { format!("{low}..{high}") })
+        .collect();
+    let more = if ranges.len() > 6 { ", …" } else { "" };
+    if shown.is_empty() { "none".to_string() } else { shown.join(", ") + more }
+}

@@ -1,0 +1,339 @@
+//! From the source of difference to the barrier: the chain of places that shows why threads part.
+//!
+//! Walked backwards from the fork's condition along the operand that agrees least, through variables to what was
+//! stored in them, through joins to the fork that chose, through loops to what ends them.
+
+use super::{Check, Verdict};
+use crate::finding::{Note, Role};
+use crate::flow::control::Dependence;
+use crate::graph::{At, BlockId, End, InstId, ObjectId, Op, Outcome, Source, Value};
+use crate::rules;
+use crate::text::Range;
+use crate::uniformity::extent::Extent;
+use crate::uniformity::state::Origin;
+use crate::uniformity::symbols::{Leaf, Node, Symbol};
+use rustc_hash::FxHashSet;
+
+/// Steps a story may have; the middle of a longer one is left out.
+const MAX_STEPS: usize = 12;
+
+/// The story of a verdict, in order: source, steps, branch.
+pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(at) = fork_place(check, lead.fork) {
+        notes.push(Note { at, message: super::wording::branch(check, inst, lead, verdict), role: Role::Branch });
+    }
+    if let Some(on) = condition_value(check, lead.fork) {
+        let racy = verdict.rule.name == rules::RACY_BROADCAST.name;
+        Walk { check, need: verdict.need, racy, all: false, seen: FxHashSet::default(), notes: &mut notes }.from(on);
+    }
+    notes.reverse();
+    if notes.len() > MAX_STEPS {
+        let tail = notes.split_off(notes.len() - MAX_STEPS / 2);
+        notes.truncate(MAX_STEPS / 2);
+        notes.extend(tail);
+    }
+    notes
+}
+
+/// Why a fork's condition agrees just as far as it does: along what agrees least, down to where that comes from.
+pub fn chain(check: &Check, fork: BlockId, need: Extent) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(on) = condition_value(check, fork) {
+        Walk { check, need, racy: false, all: true, seen: FxHashSet::default(), notes: &mut notes }.from(on);
+    }
+    notes.reverse();
+    notes
+}
+
+pub fn fork_at(check: &Check, fork: BlockId) -> Option<At> {
+    match &check.analysed.graph.blocks[fork.index()].end {
+        End::Branch { at, .. } | End::Switch { at, .. } => Some(*at),
+        _ => None,
+    }
+}
+
+pub fn fork_place(check: &Check, fork: BlockId) -> Option<Range> {
+    fork_at(check, fork).map(|at| (check.home)(at).range)
+}
+
+fn condition_value(check: &Check, fork: BlockId) -> Option<Value> {
+    match &check.analysed.graph.blocks[fork.index()].end {
+        End::Branch { on, .. } | End::Switch { on, .. } => Some(*on),
+        _ => None,
+    }
+}
+
+struct Walk<'c, 'a> {
+    check: &'c Check<'a>,
+    need: Extent,
+    racy: bool,
+    /// Follow what agrees, too.
+    all: bool,
+    seen: FxHashSet<InstId>,
+    notes: &'c mut Vec<Note>,
+}
+
+impl Walk<'_, '_> {
+    /// Follows one value after the other, each to the operand that agrees least.
+    fn from(&mut self, value: Value) {
+        let mut next = Some(value);
+        while let Some(value) = next {
+            if !self.seen.insert(value) || self.notes.len() > 64 {
+                return;
+            }
+            next = self.step(value);
+        }
+    }
+
+    fn differs(&self, symbol: Symbol) -> bool {
+        self.all || self.check.facts.agreement(symbol).shown < self.need
+    }
+
+    fn value_differs(&self, value: Value) -> bool {
+        self.differs(self.check.analysed.symbol(value))
+    }
+
+    fn value_disagrees(&self, value: Value) -> bool {
+        self.check.facts.agreement(self.check.analysed.symbol(value)).shown < self.need
+    }
+
+    fn worst(&self, values: impl IntoIterator<Item = Value>) -> Option<Value> {
+        values
+            .into_iter()
+            .filter(|value| self.value_differs(*value))
+            .min_by_key(|value| self.check.facts.agreement(self.check.analysed.symbol(*value)).shown)
+    }
+
+    fn note(&mut self, at: At, message: String, role: Role) {
+        let at = (self.check.home)(at).range;
+        self.notes.push(Note { at, message, role });
+    }
+
+    fn step(&mut self, value: Value) -> Option<Value> {
+        let graph = self.check.analysed.graph;
+        let inst = &graph.insts[value.index()];
+        match &inst.op {
+            Op::Source(source) => {
+                self.note(inst.at, source_text(source), Role::Source);
+                None
+            }
+            Op::Load { address, .. } => self.load(value, *address),
+            Op::Store { value, .. } => Some(*value),
+            Op::Copy { .. } => self.origins(value, None),
+            Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
+            Op::Binary(_, a, b) | Op::Min(a, b) | Op::Max(a, b) => self.worst([*a, *b]),
+            Op::Select { on, yes, no } => self.worst([*on, *yes, *no]),
+            Op::Element { base, index } => self.worst([*base, *index]),
+            Op::Member { base, .. } => Some(*base),
+            Op::Pure { operands, .. } => self.worst(operands.iter().copied()),
+            Op::Unknown { from, unseen } => {
+                if let Some(name) = unseen {
+                    self.note(
+                        inst.at,
+                        format!(
+                            "the body of `{name}` is not in view; its result is taken to differ as its arguments do"
+                        ),
+                        Role::Step,
+                    );
+                }
+                self.worst(from.iter().copied())
+            }
+            Op::Clobber { from, .. } => self.worst(from.iter().copied()),
+            Op::Atomic { name, .. } => {
+                self.note(inst.at, format!("`{name}` returns a different value to each thread"), Role::Source);
+                None
+            }
+            Op::Barrier(barrier) => {
+                let text = match barrier.result {
+                    _ if !self.value_disagrees(value) => {
+                        format!("the result of `{}` is the same for the whole group", barrier.name)
+                    }
+                    Outcome::Peers | Outcome::PerThread | Outcome::Group => {
+                        format!("the result of `{}` differs from thread to thread", barrier.name)
+                    }
+                    _ => format!("the result of `{}` is the same within its group only", barrier.name),
+                };
+                self.note(inst.at, text, Role::Source);
+                None
+            }
+            Op::Coalesce => {
+                self.note(inst.at, "this group is another one for each part of the warp".to_string(), Role::Source);
+                None
+            }
+            Op::Int(_) if self.all => {
+                self.note(inst.at, "a constant".to_string(), Role::Source);
+                None
+            }
+            Op::Address(object) if self.all => {
+                let name = graph.objects[object.index()].name.clone();
+                self.note(inst.at, format!("the address of `{name}`"), Role::Source);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn load(&mut self, load: Value, address: Value) -> Option<Value> {
+        let analysed = self.check.analysed;
+        let symbol = analysed.symbol(load);
+        if let Node::Leaf(Leaf::Left(header, inner)) = *analysed.values.symbols.node(symbol)
+            && !self.differs(inner)
+        {
+            return self.left_loop(header);
+        }
+        if analysed.values.loads.contains_key(&symbol)
+            || matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load")
+        {
+            return self.load_shared(load, symbol, address);
+        }
+        if self.value_disagrees(address) {
+            let at = analysed.graph.insts[load.index()].at;
+            self.note(at, "each thread reads an element of its own".to_string(), Role::Step);
+            return Some(address);
+        }
+        self.origins(load, self.variable(address))
+    }
+
+    fn load_shared(&mut self, load: Value, symbol: Symbol, address: Value) -> Option<Value> {
+        let at = self.check.analysed.graph.insts[load.index()].at;
+        if let Some(race) = self.check.analysed.solution.races.get(&symbol)
+            && (self.racy || !self.value_differs(address))
+        {
+            self.note(at, "read here, with no barrier between".to_string(), Role::Step);
+            let write = self.check.analysed.graph.insts[race.write.index()].at;
+            self.note(write, "another thread may be writing it here".to_string(), Role::Source);
+            return None;
+        }
+        if !self.value_disagrees(load) {
+            self.note(at, "all read the same address, and no write to it can come between".to_string(), Role::Step);
+            return Some(address);
+        }
+        self.note(at, "each thread loads from an address of its own".to_string(), Role::Step);
+        self.value_differs(address).then_some(address)
+    }
+
+    /// To the write that a read of a variable sees.
+    fn origins(&mut self, load: Value, variable: Option<ObjectId>) -> Option<Value> {
+        let analysed = self.check.analysed;
+        let mut origins = analysed.values.seen.get(&load).cloned().unwrap_or_default();
+        let mut seen_phis = FxHashSet::default();
+        while let Some(origin) = origins.pop() {
+            match origin {
+                Origin::Inst(store) => {
+                    let inst = &analysed.graph.insts[store.index()];
+                    let value = match &inst.op {
+                        Op::Store { value, .. } => Some(*value),
+                        Op::Copy { .. } | Op::Atomic { .. } | Op::Clobber { .. } => Some(store),
+                        _ => None,
+                    };
+                    let Some(value) = value else { continue };
+                    if let Op::Store { value, .. } = &inst.op
+                        && !self.value_differs(*value)
+                    {
+                        continue;
+                    }
+                    let name = variable
+                        .map(|object| analysed.graph.objects[object.index()].name.clone())
+                        .filter(|name| !name.is_empty());
+                    if let Some(name) = name {
+                        let text = match self.all {
+                            true => format!("`{name}` is set here"),
+                            false => format!("so `{name}` differs, too"),
+                        };
+                        self.note(inst.at, text, Role::Step);
+                    }
+                    return Some(value);
+                }
+                Origin::Phi(symbol) => {
+                    if !seen_phis.insert(symbol) {
+                        continue;
+                    }
+                    let Some(phi) = analysed.values.phis.get(&symbol) else { continue };
+                    let differing: Vec<Origin> = phi
+                        .incoming
+                        .iter()
+                        .filter(|(_, slot)| slot.value != symbol && self.differs(slot.value))
+                        .map(|(_, slot)| slot.origin)
+                        .collect();
+                    if !differing.is_empty() {
+                        origins.extend(differing);
+                        continue;
+                    }
+                    return self.chosen(symbol, variable);
+                }
+            }
+        }
+        None
+    }
+
+    /// All ways bring what agrees, but threads came by different ones.
+    fn chosen(&mut self, symbol: Symbol, variable: Option<ObjectId>) -> Option<Value> {
+        let analysed = self.check.analysed;
+        let phi = analysed.values.phis.get(&symbol)?;
+        let mut forks: Vec<BlockId> =
+            phi.incoming.iter().flat_map(|(from, _)| analysed.flow.control.all(*from)).map(|each| each.fork).collect();
+        forks.extend(phi.incoming.iter().map(|(from, _)| *from));
+        let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
+        let at = fork_at(self.check, fork)?;
+        let name =
+            variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
+        let text = match name {
+            Some(name) => format!("which value `{name}` gets is decided here, thread by thread"),
+            None => "which value it gets is decided here, thread by thread".to_string(),
+        };
+        self.note(at, text, Role::Step);
+        condition_value(self.check, fork)
+    }
+
+    fn left_loop(&mut self, header: BlockId) -> Option<Value> {
+        let analysed = self.check.analysed;
+        let each = &analysed.flow.loops[analysed.flow.head_of[header.index()]?];
+        let mut forks: Vec<BlockId> = each.exits.iter().map(|(from, _)| *from).collect();
+        let inside: Vec<BlockId> =
+            forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();
+        forks.extend(inside);
+        let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
+        let at = fork_at(self.check, fork)?;
+        self.note(at, "threads leave this loop after different numbers of trips".to_string(), Role::Step);
+        condition_value(self.check, fork)
+    }
+
+    fn variable(&self, mut address: Value) -> Option<ObjectId> {
+        loop {
+            match &self.check.analysed.graph.insts[address.index()].op {
+                Op::Address(object) => return Some(*object),
+                Op::Element { base, .. } | Op::Member { base, .. } => address = *base,
+                _ => return None,
+            }
+        }
+    }
+}
+
+fn source_text(source: &Source) -> String {
+    use crate::graph::Axis;
+    let axis = |axis: &Axis| match axis {
+        Axis::X => "x",
+        Axis::Y => "y",
+        Axis::Z => "z",
+    };
+    match source {
+        Source::ThreadIdx(at) => format!("`threadIdx.{}` differs from thread to thread", axis(at)),
+        Source::ThreadRank => "the thread's rank in the block differs from thread to thread".to_string(),
+        Source::Lane => "the lane number differs within the warp".to_string(),
+        Source::Warp => "the warp number differs from warp to warp".to_string(),
+        Source::LaneMask(name) => format!("`%lanemask_{name}` differs within the warp"),
+        Source::BlockIdx(at) => format!("`blockIdx.{}` differs from block to block", axis(at)),
+        Source::BlockRank => "the block's number differs from block to block".to_string(),
+        Source::BlockInCluster => "the block's rank differs within the cluster".to_string(),
+        Source::ClusterIndex => "the cluster's index differs from cluster to cluster".to_string(),
+        Source::Varying(name) => format!("`{name}` gives each thread a value of its own"),
+        Source::ActiveMask => "`__activemask()` depends on which lanes happen to be here".to_string(),
+        Source::BlockDim(at) => format!("`blockDim.{}` is the same for the whole launch", axis(at)),
+        Source::GridDim(at) => format!("`gridDim.{}` is the same for the whole launch", axis(at)),
+        Source::BlockSize => "the block's size is the same for the whole launch".to_string(),
+        Source::Launch(name) => format!("`{name}` is the same for the whole launch"),
+        Source::Param { name, .. } => format!("the argument `{name}` is the same for all threads"),
+        Source::Named(name) => format!("there is one `{name}` for all"),
+    }
+}

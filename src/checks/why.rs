@@ -1,0 +1,79 @@
+//! For any barrier, clean or not: which forks guard it, how far their conditions agree, and what shows it.
+
+use super::{Check, story, wording};
+use crate::finding::Note;
+use crate::graph::InstId;
+use crate::text::Range;
+use crate::uniformity::extent::Extent;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The primitive as written, and the group that must come.
+    pub barrier: String,
+    pub scope: String,
+    pub at: Range,
+    /// The functions on the way to it, the kernel first, with the calls between.
+    pub calls: Vec<(String, Option<Range>)>,
+    /// Nearest first.
+    pub guards: Vec<Guard>,
+    /// What the checks say: nothing, or a rule and its message.
+    pub fault: Option<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    pub at: Range,
+    /// The largest group that surely takes one way here.
+    pub agrees: String,
+    pub enough: bool,
+    /// From where the condition comes to the condition.
+    pub chain: Vec<Note>,
+}
+
+/// Guards of a barrier that are explained; a reader stops long before.
+const MAX_GUARDS: usize = 24;
+
+pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
+    let barrier = check.as_barrier(inst)?;
+    let graph = check.analysed.graph;
+    let need = check.need(barrier).unwrap_or(Extent::THREAD);
+    let own = &graph.insts[inst.index()];
+    let mut calls: Vec<(String, Option<Range>)> = check
+        .chain(own.frame)
+        .iter()
+        .map(|frame| {
+            let frame = &graph.frames[frame.index()];
+            (frame.name.to_string(), frame.call.map(|(_, at)| (check.home)(at).range))
+        })
+        .collect();
+    calls.reverse();
+    let mut guards = Vec::new();
+    let mut seen = Vec::new();
+    for dependence in check.dependences(check.analysed.block(inst)).iter() {
+        if guards.len() >= MAX_GUARDS || seen.contains(&dependence.fork) {
+            continue;
+        }
+        seen.push(dependence.fork);
+        let Some(at) = story::fork_place(check, dependence.fork) else { continue };
+        let agreement = check.analysed.fork(&check.facts, dependence.fork);
+        let need_here = if agreement.shown >= need { Extent::GRID } else { need };
+        guards.push(Guard {
+            at,
+            agrees: agreement.shown.to_string(),
+            enough: agreement.shown >= need,
+            chain: story::chain(check, dependence.fork, need_here.min(need)),
+        });
+    }
+    let fault = check.barrier(inst).map(|verdict| {
+        let rule = verdict.rule.name.to_string();
+        (rule, check.finding(inst, verdict).message)
+    });
+    Some(Explanation {
+        barrier: barrier.name.to_string(),
+        scope: wording::group(barrier, need),
+        at: (check.home)(own.at).range,
+        calls,
+        guards,
+        fault,
+    })
+}

@@ -1,0 +1,101 @@
+//! What a finding says: the message, the branch's note, the help.
+
+use super::leaving::{self, Ways};
+use super::{Check, Verdict};
+use crate::flow::control::Dependence;
+use crate::graph::{Barrier, End, Fork, Group, InstId};
+use crate::rules;
+use crate::uniformity::extent::Extent;
+
+/// The group in words: `block`, `tile of 16`, `group`.
+pub fn group(barrier: &Barrier, need: Extent) -> String {
+    match &barrier.group {
+        Group::Formed { .. } => "group".to_string(),
+        Group::Lanes { .. } | Group::Counted { .. } => "warp".to_string(),
+        Group::Tile { size } => match size {
+            32 => "warp".to_string(),
+            size => format!("tile of {size}"),
+        },
+        _ => need.to_string(),
+    }
+}
+
+pub fn message(
+    check: &Check,
+    barrier: Option<&Barrier>,
+    name: &str,
+    group: &str,
+    is_call: bool,
+    verdict: &Verdict,
+) -> String {
+    let subject = if is_call { format!("this call leads to `{name}`, which") } else { format!("`{name}`") };
+    let warps_only = verdict.need == Extent::BLOCK
+        && verdict.lead.is_some_and(|lead| check.analysed.fork(&check.facts, lead.fork).shown >= Extent::WARP);
+    let counted = barrier.is_some_and(|barrier| matches!(barrier.group, Group::Counted { .. }));
+    match verdict.rule.name {
+        name if name == rules::DIVERGENT_LOOP.name => {
+            format!("{subject} is in a loop that threads of the {group} leave at different trips")
+        }
+        name if name == rules::DIVERGENT_EXIT.name => {
+            format!("{subject} is reached by a {group} from which some threads have left")
+        }
+        name if name == rules::RACY_BROADCAST.name => {
+            format!("whether {subject} is reached depends on a value that another thread may be writing")
+        }
+        _ if warps_only => format!("{subject} is a barrier of the block, but only some of its warps come here"),
+        _ if counted => format!("{subject} needs whole warps, but only some lanes come here"),
+        _ => format!("{subject} is reached by only part of the {group}"),
+    }
+}
+
+/// What to say at the fork.
+pub fn branch(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> String {
+    let ways = leaving::ways(check, inst, lead);
+    let extent = verdict.need;
+    if verdict.rule.name == rules::RACY_BROADCAST.name {
+        return format!("threads of the {extent} may see different values here");
+    }
+    if leaving::leaves_loop(check, inst, lead) && !(ways.ends || ways.returns) {
+        return format!("threads of the {extent} leave the loop here at different trips");
+    }
+    let parting = match &check.analysed.graph.blocks[lead.fork.index()].end {
+        End::Branch { what: Fork::And, .. } => {
+            "threads for which the left side is false skip the right side".to_string()
+        }
+        End::Branch { what: Fork::Or, .. } => "threads for which the left side is true skip the right side".to_string(),
+        End::Switch { .. } => format!("threads of the {extent} go to different labels here"),
+        _ => format!("threads of the {extent} part here"),
+    };
+    match ways {
+        Ways { ends: true, goes_on: false, .. } => format!("{parting}: some end"),
+        Ways { returns: true, goes_on: false, .. } => format!("{parting}: some return"),
+        _ => parting,
+    }
+}
+
+pub fn help(verdict: &Verdict) -> String {
+    let per_lane = verdict.need <= Extent::WARP;
+    match verdict.rule.name {
+        name if name == rules::DIVERGENT_LOOP.name => {
+            "let all threads make the same number of trips (round the count up) and guard the work inside instead".to_string()
+        }
+        name if name == rules::DIVERGENT_EXIT.name => {
+            "keep all threads to the end: put the work of those with something to do under a guard instead of the early return".to_string()
+        }
+        name if name == rules::RACY_BROADCAST.name => {
+            "put a barrier between the write and the read, and another between the read and the next write; or copy the value first".to_string()
+        }
+        name if name == rules::WARP_MASK.name => {
+            "name exactly the lanes that come: take the mask from `__ballot_sync` of the same condition before it, or move the call out of the branch".to_string()
+        }
+        _ if per_lane => "move it out of the branch, so that the whole group comes, and guard only the values".to_string(),
+        _ => {
+            let both = verdict.others.iter().any(|each| verdict.lead.is_some_and(|lead| each.fork == lead.fork));
+            if both {
+                "move the barrier behind the branch: all threads must reach the same call".to_string()
+            } else {
+                "move the barrier out of the branch and guard only the accesses round it".to_string()
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! `--fix` and `--diff`: the changes that findings carry, applied to files or shown.
+
+use super::Failure;
+use crate::baseline::Marked;
+use crate::report::plural;
+use crate::settings;
+use crate::text::{FileId, Range, Source};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Lines of a diff round a change.
+const AROUND: usize = 3;
+
+/// Makes the changes. Returns what is to be said of it.
+pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure> {
+    let mut told = String::new();
+    let (mut made, mut files) = (0, 0);
+    for (file, edits) in chosen(findings) {
+        let Some(source) = sources.get(file.0 as usize) else { continue };
+        let path = Path::new(&source.path);
+        let fault = |error: std::io::Error| {
+            Failure::line(format!("cannot change {}: {}", path.display(), settings::reason(&error)))
+        };
+        // What was read may have been another encoding, or have changed since.
+        if std::fs::read(path).map_err(fault)? != source.bytes {
+            told.push_str(&format!(
+                "synclint: {} is left as it is: its bytes are not those that were read\n",
+                source.path
+            ));
+            continue;
+        }
+        made += edits.len();
+        files += 1;
+        std::fs::write(path, applied(&source.bytes, &edits)).map_err(fault)?;
+    }
+    told.push_str(&format!("synclint: {} made in {}\n", plural(made, "change"), plural(files, "file")));
+    Ok(told)
+}
+
+/// The changes as a unified diff.
+pub fn diff(findings: &[Marked], sources: &[Source]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (file, edits) in chosen(findings) {
+        let Some(source) = sources.get(file.0 as usize) else { continue };
+        text.extend_from_slice(format!("--- {0}\n+++ {0}\n", source.path).as_bytes());
+        hunks(&source.bytes, &edits, &mut text);
+    }
+    text
+}
+
+type Edits<'a> = Vec<(Range, &'a str)>;
+
+/// The first fix of each finding, but for those that would change what another one changes.
+fn chosen(findings: &[Marked]) -> BTreeMap<FileId, Edits<'_>> {
+    let mut files: BTreeMap<FileId, Edits> = BTreeMap::new();
+    for fix in findings.iter().filter_map(|marked| marked.finding.fixes.first()) {
+        let clashes = fix.edits.iter().any(|(range, _)| {
+            let edits = files.get(&range.file);
+            edits.is_some_and(|edits| edits.iter().any(|(other, _)| range.start < other.end && other.start < range.end))
+        });
+        if !clashes {
+            for (range, text) in &fix.edits {
+                files.entry(range.file).or_default().push((*range, text));
+            }
+        }
+    }
+    for edits in files.values_mut() {
+        edits.sort_by_key(|(range, _)| (range.start, range.end));
+    }
+    files
+}
+
+fn applied(bytes: &[u8], edits: &Edits) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    for (range, new) in edits {
+        let (start, end) = within(bytes, range);
+        text.extend_from_slice(&bytes[at..start.max(at)]);
+        text.extend_from_slice(new.as_bytes());
+        at = end.max(at);
+    }
+    text.extend_from_slice(&bytes[at..]);
+    text
+}
+
+fn within(bytes: &[u8], range: &Range) -> (usize, usize) {
+    let end = (range.end as usize).min(bytes.len());
+    ((range.start as usize).min(end), end)
+}
+
+/// Lines that change together: lines `first..last` (from 0) become `new`.
+struct Change {
+    first: usize,
+    last: usize,
+    new: Vec<u8>,
+}
+
+fn hunks(bytes: &[u8], edits: &Edits, text: &mut Vec<u8>) {
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut changes = changes(bytes, edits).into_iter().peekable();
+    let mut moved = 0isize;
+    while let Some(change) = changes.next() {
+        let mut group = vec![change];
+        while let Some(next) = changes.next_if(|next| group.last().is_some_and(|it| next.first <= it.last + 2 * AROUND))
+        {
+            group.push(next);
+        }
+        let (Some(head), Some(tail)) = (group.first(), group.last()) else { continue };
+        let first = head.first.saturating_sub(AROUND);
+        let last = (tail.last + AROUND).min(lines.len());
+        let mut body = Vec::new();
+        let old = last - first;
+        let mut new = old;
+        let mut at = first;
+        for change in &group {
+            lines[at..change.first].iter().for_each(|line| push_line(&mut body, b' ', line));
+            lines[change.first..change.last].iter().for_each(|line| push_line(&mut body, b'-', line));
+            let added: Vec<&[u8]> = change.new.split_inclusive(|byte| *byte == b'\n').collect();
+            added.iter().for_each(|line| push_line(&mut body, b'+', line));
+            new = new + added.len() - (change.last - change.first);
+            at = change.last;
+        }
+        lines[at..last].iter().for_each(|line| push_line(&mut body, b' ', line));
+        let start = first as isize + moved;
+        moved += new as isize - old as isize;
+        let from = |start: isize, count: usize| if count == 0 { start } else { start + 1 };
+        let header = format!("@@ -{},{old} +{},{new} @@\n", from(first as isize, old), from(start, new));
+        text.extend_from_slice(header.as_bytes());
+        text.extend_from_slice(&body);
+    }
+}
+
+fn push_line(body: &mut Vec<u8>, sign: u8, line: &[u8]) {
+    body.push(sign);
+    body.extend_from_slice(line);
+    if !line.ends_with(b"\n") {
+        body.extend_from_slice(b"\n\\ No newline at end of file\n");
+    }
+}
+
+/// Edits as changes of whole lines; edits that touch the same line are one.
+fn changes(bytes: &[u8], edits: &Edits) -> Vec<Change> {
+    let line_of = |at: usize| memchr::memchr_iter(b'\n', &bytes[..at]).count();
+    let start_of = |at: usize| memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+    let end_of = |at: usize| memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length + 1);
+    let mut groups: Vec<(usize, usize, Edits)> = Vec::new();
+    for (range, new) in edits {
+        let (start, end) = within(bytes, range);
+        let (begin, stop) = (start_of(start), if end > start && bytes[end - 1] == b'\n' { end } else { end_of(end) });
+        match groups.last_mut() {
+            Some((_, last, group)) if begin < *last => {
+                *last = stop.max(*last);
+                group.push((*range, new));
+            }
+            _ => groups.push((begin, stop, vec![(*range, new)])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(begin, stop, group)| {
+            let shifted = |range: Range| Range {
+                start: range.start - begin as u32,
+                end: (range.end - begin as u32).min((stop - begin) as u32),
+                ..range
+            };
+            let group: Edits = group.into_iter().map(|(range, new)| (shifted(range), new)).collect();
+            let first = line_of(begin);
+            let last = first + bytes[begin..stop].split_inclusive(|byte| *byte == b'\n').count();
+            Change { first, last, new: applied(&bytes[begin..stop], &group) }
+        })
+        .collect()
+}

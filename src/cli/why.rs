@@ -1,0 +1,100 @@
+//! The verb `why`: for each barrier on a line, which branches guard it and how far each agrees.
+
+use super::arguments::{self, Input};
+use super::check::{Plan, plan};
+use super::output::{stdout_style, to_stdout};
+use super::progress::watched;
+use super::{Exit, Failure};
+use crate::checks::why::{Explanation, Guard};
+use crate::finding::{Role, Severity};
+use crate::report::human::{self, Mark, Picture};
+use crate::report::{Style, plural};
+use crate::session::{self, Explained};
+use crate::settings;
+use crate::text::{LineIndex, Source};
+use std::path::PathBuf;
+
+pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
+    let (path, line) = &arguments.place;
+    if let Err(error) = std::fs::metadata(path) {
+        return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
+    }
+    // The callers of a helper may be anywhere: without paths and without a root, its folder has to do.
+    let mut paths = arguments.input.paths.clone();
+    if paths.is_empty() {
+        paths.push(
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from),
+        );
+    }
+    paths.push(path.clone());
+    let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
+    let explained = watched(true, |progress| session::why(&settings, &request, progress, path, *line))
+        .map_err(|error| Failure::line(error.0))?;
+    if !explained.found {
+        return Err(Failure::line(format!("{} is not among the files read", path.display())));
+    }
+    if explained.explanations.is_empty() {
+        return Err(Failure::line(format!(
+            "no barrier, and no call that leads to one, is analysed on line {line} of {}",
+            path.display()
+        )));
+    }
+    let style = stdout_style(&arguments.color);
+    let text: String = explained.explanations.iter().map(|it| explanation(it, &explained, style)).collect();
+    to_stdout(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Clean)
+}
+
+fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -> String {
+    let Explanation { barrier, scope, at, calls, guards, fault } = explanation;
+    let verdict = match fault {
+        Some((rule, message)) => format!("{message} [{rule}]"),
+        None => format!("`{barrier}` is safe: every thread of the {scope} comes to it, or none"),
+    };
+    let mut marks: Vec<Mark> = Vec::new();
+    for (name, call) in calls {
+        if let Some(call) = call {
+            marks.push(Mark { at: *call, number: None, role: Role::Step, message: format!("calls `{name}`") });
+        }
+    }
+    for (index, guard) in guards.iter().enumerate() {
+        let role = if guard.enough { Role::Source } else { Role::Branch };
+        marks.push(Mark { at: guard.at, number: Some(index + 1), role, message: agreement(guard) });
+    }
+    marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for the {scope}") });
+    let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
+    let mut text =
+        human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
+    if guards.is_empty() {
+        text.push_str("  nothing guards it: whoever runs the function comes to it\n");
+    }
+    for (index, guard) in guards.iter().enumerate() {
+        if guard.chain.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("  {}. comes from\n", index + 1));
+        for note in &guard.chain {
+            text.push_str(&format!("     {}: {}\n", place(note.at, &explained.sources), note.message));
+        }
+    }
+    if calls.len() > 1 {
+        let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+        text.push_str(&format!("  reached through {}: {}\n", plural(calls.len() - 1, "call"), names.join(" > ")));
+    }
+    text.push('\n');
+    text
+}
+
+fn agreement(guard: &Guard) -> String {
+    match (guard.enough, guard.agrees.as_str()) {
+        (true, group) => format!("the same for the whole {group}: enough"),
+        (false, "thread") => "differs from thread to thread".to_string(),
+        (false, group) => format!("the same for each {group} only"),
+    }
+}
+
+fn place(at: crate::text::Range, sources: &[Source]) -> String {
+    let Some(source) = sources.get(at.file.0 as usize) else { return String::new() };
+    let place = LineIndex::new(&source.bytes).place(at.start.min(source.bytes.len() as u32));
+    format!("{}:{}", source.path, place.line)
+}

@@ -1,0 +1,474 @@
+//! The graph under construction: blocks, instructions, objects, the stack of inlined calls and the budgets.
+//!
+//! Constants are folded as they are emitted; everything else is left to the analysis.
+
+use super::program::Program;
+use super::scope::{Binding, Scope, ScopeId};
+use super::types::{Bound, Callable, ClassTy, Ty};
+use crate::graph::*;
+use crate::program::{BinaryOp, Expr, Function, Lambda, Name, UnaryOp};
+use crate::text::Span;
+use crate::words::Words;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// What one graph may grow to, and how deep calls and expressions may nest.
+#[derive(Copy, Clone, Debug)]
+pub struct Limits {
+    pub instructions: usize,
+    pub blocks: usize,
+    pub calls: usize,
+    /// Instructions up to which bodies without a barrier are followed.
+    pub detail: usize,
+    /// Nested expressions and statements over all calls together.
+    pub nesting: usize,
+    /// Names looked up, each weighed by how many items share it.
+    pub searched: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 400_000 }
+    }
+}
+
+pub struct Builder<'p> {
+    pub program: &'p Program<'p>,
+    pub words: &'p Words,
+    pub graph: Graph,
+    pub limits: Limits,
+    pub block: BlockId,
+    pub frame: FrameId,
+    /// Whose text spans count in.
+    pub item: ItemId,
+    pub scope: ScopeId,
+    pub scopes: Vec<Scope>,
+    pub class_scopes: FxHashMap<Arc<ClassTy>, ScopeId>,
+    pub item_scopes: FxHashMap<ItemId, ScopeId>,
+    pub closures: Vec<Closure>,
+    pub function_sets: Vec<Vec<Callable>>,
+    /// Calls being inlined, outermost first.
+    pub active: Vec<Activation>,
+    /// Objects to destroy, innermost last.
+    pub cleanups: Vec<Cleanup>,
+    /// Shared, static and global variables: one object each.
+    pub statics: FxHashMap<StaticKey, ObjectId>,
+    /// Values of template arguments that nobody gave, by item and name: one each.
+    pub unbound: FxHashMap<(ItemId, Name), Value>,
+    pub inlined: FxHashSet<ItemId>,
+    pub nesting: usize,
+    pub cut: bool,
+    /// Steps left for the evaluation of constants.
+    pub steps: u32,
+    /// Names looked up so far, and what was looked through for them.
+    pub searched: Cell<usize>,
+    pub constant_nesting: usize,
+    /// Variables of scopes from here on may change while a constant is evaluated.
+    pub constant_floor: Option<ScopeId>,
+    pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
+    pub nesting_of_aliases: usize,
+    pub lookups: usize,
+    /// The thread index or the block's extent has been copied as a whole.
+    pub copied_index: bool,
+    /// Classes of the objects that are of one.
+    pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
+    pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
+    /// Temporaries are destroyed at the end of the statement.
+    pub keeps_temporaries: bool,
+    /// Bodies of lambdas, shared by their calls.
+    pub lambda_functions: FxHashMap<usize, Arc<Function>>,
+}
+
+/// A lambda where it was written: its body and the names it sees.
+#[derive(Clone)]
+pub struct Closure {
+    pub lambda: Arc<Lambda>,
+    pub scope: ScopeId,
+    pub item: ItemId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum StaticKey {
+    /// All `extern __shared__` arrays are one piece of memory.
+    DynamicShared,
+    Item(ItemId, Vec<Bound>),
+    /// A declaration inside a function, by its place, and the template arguments of that function.
+    Local(At, Vec<Bound>),
+    /// A static data member.
+    Member(Arc<ClassTy>, Name),
+}
+
+/// One inlined call.
+pub struct Activation {
+    pub key: CallKey,
+    pub function: Arc<Function>,
+    pub frame: FrameId,
+    pub entry: BlockId,
+    /// Where `return` goes; the root has none.
+    pub exit: Option<BlockId>,
+    pub result: Ty,
+    /// The function returns a reference: the result is an address.
+    pub returns_reference: bool,
+    pub result_object: Option<ObjectId>,
+    /// Result of a function whose only `return` is its last statement.
+    pub direct: Option<super::values::Ev>,
+    pub may_be_direct: bool,
+    /// Blocks behind recursive calls.
+    pub recursions: Vec<BlockId>,
+    pub cleanup_base: usize,
+    pub breaks: Vec<(BlockId, usize)>,
+    pub continues: Vec<(BlockId, usize)>,
+    pub switches: Vec<SwitchState>,
+    pub labels: FxHashMap<Name, BlockId>,
+    pub params: Vec<Option<ObjectId>>,
+    /// Holds `this` of a method that may call itself.
+    pub this_object: Option<ObjectId>,
+    /// Template arguments, to tell statics apart.
+    pub args: Vec<Bound>,
+    /// A result that is all type.
+    pub static_result: Option<Ty>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallKey {
+    pub function: usize,
+    pub args: Vec<Bound>,
+    pub class: Option<Arc<ClassTy>>,
+    pub scope: Option<ScopeId>,
+    /// Argument types that say more than the parameter's own: closures, function sets.
+    pub statics: Vec<Ty>,
+}
+
+pub struct SwitchState {
+    pub head: BlockId,
+    pub cases: Vec<(Value, BlockId)>,
+    pub default: Option<BlockId>,
+    pub ty: Ty,
+}
+
+#[derive(Clone)]
+pub struct Cleanup {
+    pub address: Value,
+    pub class: Arc<ClassTy>,
+    pub destructor: Callable,
+    pub span: Span,
+}
+
+impl<'p> Builder<'p> {
+    pub fn new(program: &'p Program<'p>, words: &'p Words, root: ItemId) -> Builder<'p> {
+        let mut builder = Builder {
+            program,
+            words,
+            graph: Graph::default(),
+            limits: Limits::default(),
+            block: BlockId(0),
+            frame: FrameId(0),
+            item: root,
+            scope: ScopeId(0),
+            scopes: Vec::new(),
+            class_scopes: FxHashMap::default(),
+            item_scopes: FxHashMap::default(),
+            closures: Vec::new(),
+            function_sets: Vec::new(),
+            active: Vec::new(),
+            cleanups: Vec::new(),
+            statics: FxHashMap::default(),
+            unbound: FxHashMap::default(),
+            inlined: FxHashSet::default(),
+            nesting: 0,
+            cut: false,
+            steps: 0,
+            searched: Cell::new(0),
+            constant_nesting: 0,
+            constant_floor: None,
+            constants: FxHashMap::default(),
+            nesting_of_aliases: 0,
+            lookups: 0,
+            copied_index: false,
+            object_classes: FxHashMap::default(),
+            class_bases: FxHashMap::default(),
+            keeps_temporaries: false,
+            lambda_functions: FxHashMap::default(),
+        };
+        builder.scope = builder.item_scope(root);
+        builder
+    }
+
+    pub fn at(&self, span: Span) -> At {
+        At { item: self.item, span }
+    }
+
+    // Blocks
+
+    pub fn new_block(&mut self) -> BlockId {
+        let id = BlockId(self.graph.blocks.len() as u32);
+        self.graph.blocks.push(Block { insts: Vec::new(), end: End::Dead, frame: self.frame });
+        id
+    }
+
+    pub fn finish(&mut self, end: End) {
+        self.graph.blocks[self.block.index()].end = end;
+    }
+
+    /// Ends the current block and goes on in one that nothing leads to.
+    pub fn stop(&mut self, end: End) {
+        self.finish(end);
+        self.block = self.new_block();
+    }
+
+    pub fn jump(&mut self, to: BlockId, leaving: Leaving, span: Span) {
+        let at = self.at(span);
+        self.finish(End::Jump { to, leaving, at });
+    }
+
+    /// Falls into `to` and goes on there.
+    pub fn fall_into(&mut self, to: BlockId, span: Span) {
+        self.jump(to, Leaving::Fall, span);
+        self.go_on(to);
+    }
+
+    pub fn go_on(&mut self, block: BlockId) {
+        self.block = block;
+        self.graph.blocks[block.index()].frame = self.frame;
+    }
+
+    // Instructions
+
+    pub fn emit(&mut self, op: Op, span: Span) -> Value {
+        let at = self.at(span);
+        self.emit_at(op, at)
+    }
+
+    pub fn emit_at(&mut self, op: Op, at: At) -> Value {
+        if self.graph.insts.len() >= 2 * self.limits.instructions {
+            self.cut_off(at, "the graph grew beyond its limit");
+            return self.sink();
+        }
+        let id = InstId(self.graph.insts.len() as u32);
+        self.graph.insts.push(Inst { op, at, frame: self.frame });
+        self.graph.blocks[self.block.index()].insts.push(id);
+        id
+    }
+
+    /// Emits where every block can use it.
+    pub fn emit_at_entry(&mut self, op: Op) -> Value {
+        let at = At { item: self.item, span: Span::default() };
+        let id = InstId(self.graph.insts.len() as u32);
+        self.graph.insts.push(Inst { op, at, frame: FrameId(0) });
+        self.graph.blocks[0].insts.insert(0, id);
+        id
+    }
+
+    /// A value for what is not emitted any more.
+    fn sink(&mut self) -> Value {
+        InstId(0)
+    }
+
+    pub fn cut_off(&mut self, at: At, why: &str) {
+        if !self.cut {
+            self.cut = true;
+            self.graph.incomplete.push((at, why.to_string()));
+        }
+    }
+
+    /// No more calls are followed.
+    pub fn is_full(&self) -> bool {
+        self.graph.insts.len() >= self.limits.instructions
+            || self.graph.blocks.len() >= self.limits.blocks
+            || self.searched.get() >= self.limits.searched
+    }
+
+    pub fn op(&self, value: Value) -> &Op {
+        &self.graph.insts[value.index()].op
+    }
+
+    pub fn constant_of(&self, value: Value) -> Option<i64> {
+        match self.op(value) {
+            Op::Int(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub fn int(&mut self, value: i64, span: Span) -> Value {
+        self.emit(Op::Int(value), span)
+    }
+
+    pub fn unknown(&mut self, from: Vec<Value>, span: Span) -> Value {
+        self.emit(Op::Unknown { from, unseen: None }, span)
+    }
+
+    pub fn source(&mut self, source: Source, span: Span) -> Value {
+        if matches!(&source, Source::ThreadIdx(Axis::Y | Axis::Z) | Source::BlockDim(Axis::Y | Axis::Z)) {
+            self.graph.multidimensional = true;
+        }
+        self.emit(Op::Source(source), span)
+    }
+
+    pub fn binary(&mut self, op: BinaryOp, a: Value, b: Value, ty: &Ty, span: Span) -> Value {
+        let (x, y) = (self.constant_of(a), self.constant_of(b));
+        if let (Some(x), Some(y)) = (x, y)
+            && let Some(value) = super::constant::fold(op, x, y)
+        {
+            return self.int(super::constant::wrap(value, ty), span);
+        }
+        match (op, x, y) {
+            (BinaryOp::And, Some(0), _) | (BinaryOp::And, _, Some(0)) => return self.int(0, span),
+            (BinaryOp::Or, Some(x), _) if x != 0 => return self.int(1, span),
+            (BinaryOp::Or, _, Some(y)) if y != 0 => return self.int(1, span),
+            (BinaryOp::And, Some(_), _) | (BinaryOp::Or, Some(_), _) => return self.truth(b, span),
+            (BinaryOp::And, _, Some(_)) | (BinaryOp::Or, _, Some(_)) => return self.truth(a, span),
+            (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Shl | BinaryOp::Shr, _, Some(0)) => return a,
+            (BinaryOp::Add, Some(0), _) => return b,
+            (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => return a,
+            (BinaryOp::Mul, Some(1), _) => return b,
+            _ => {}
+        }
+        self.emit(Op::Binary(op, a, b), span)
+    }
+
+    /// The value as 0 or 1.
+    pub fn truth(&mut self, value: Value, span: Span) -> Value {
+        match self.op(value) {
+            Op::Int(known) => {
+                let known = i64::from(*known != 0);
+                self.int(known, span)
+            }
+            Op::Binary(op, ..) if super::constant::is_truth(*op) => value,
+            Op::Unary(UnaryOp::Not, _) | Op::Convert { bits: 1, .. } => value,
+            _ => self.emit(Op::Convert { bits: 1, value }, span),
+        }
+    }
+
+    pub fn not(&mut self, value: Value, span: Span) -> Value {
+        match self.constant_of(value) {
+            Some(known) => self.int(i64::from(known == 0), span),
+            None => self.emit(Op::Unary(UnaryOp::Not, value), span),
+        }
+    }
+
+    pub fn select(&mut self, on: Value, yes: Value, no: Value, span: Span) -> Value {
+        match self.constant_of(on) {
+            Some(0) => no,
+            Some(_) => yes,
+            None => self.emit(Op::Select { on, yes, no }, span),
+        }
+    }
+
+    pub fn convert(&mut self, value: Value, from: &Ty, to: &Ty, span: Span) -> Value {
+        let (from, to) = (from.value(), to.value());
+        if from == to {
+            return value;
+        }
+        if let Some(known) = self.constant_of(value)
+            && to.is_integer()
+        {
+            let wrapped = super::constant::wrap(known, to);
+            return if wrapped == known { value } else { self.int(wrapped, span) };
+        }
+        let bits = match (from, to) {
+            (_, Ty::Bool) => return self.truth(value, span),
+            (from, Ty::Float { .. }) if from.is_integer() => 0,
+            (Ty::Float { .. }, Ty::Int { bits, .. }) => *bits,
+            (Ty::Int { bits: wide, .. }, Ty::Int { bits, .. }) if bits < wide => *bits,
+            (Ty::Unknown | Ty::Param(_), Ty::Int { bits, .. }) if *bits < 32 => *bits,
+            _ => return value,
+        };
+        self.emit(Op::Convert { bits, value }, span)
+    }
+
+    // Memory
+
+    pub fn new_object(&mut self, name: &Name, kind: ObjectKind, ty: &Ty, span: Span) -> ObjectId {
+        let at = self.at(span);
+        let id = ObjectId(self.graph.objects.len() as u32);
+        let mut dims = Vec::new();
+        let mut inner = ty;
+        while let Ty::Array(of, extent) = inner {
+            dims.push(*extent);
+            inner = of;
+        }
+        if let Ty::Class(class) = ty {
+            self.object_classes.insert(id, class.clone());
+        }
+        self.graph.objects.push(Object { name: name.clone(), kind, dims, is_volatile: false, at, frame: self.frame });
+        id
+    }
+
+    pub fn temporary(&mut self, name: &str, ty: &Ty, span: Span) -> ObjectId {
+        self.new_object(&Name::from(name), ObjectKind::Local, ty, span)
+    }
+
+    pub fn address(&mut self, object: ObjectId, span: Span) -> Value {
+        self.emit(Op::Address(object), span)
+    }
+
+    pub fn store(&mut self, address: Value, value: Value, span: Span) {
+        self.emit(Op::Store { address, value }, span);
+    }
+
+    pub fn load(&mut self, address: Value, is_volatile: bool, span: Span) -> Value {
+        self.emit(Op::Load { address, is_volatile, read_only: false }, span)
+    }
+
+    pub fn member_address(&mut self, base: Value, name: &Name, span: Span) -> Value {
+        self.emit(Op::Member { base, name: name.clone() }, span)
+    }
+
+    pub fn element_address(&mut self, base: Value, index: Value, span: Span) -> Value {
+        self.emit(Op::Element { base, index }, span)
+    }
+
+    // Nesting
+
+    /// Counts one level of recursion in; `false` if it may go no deeper.
+    pub fn descend(&mut self, span: Span) -> bool {
+        if self.nesting >= self.limits.nesting {
+            let at = self.at(span);
+            self.cut_off(at, "nested too deeply");
+            return false;
+        }
+        self.nesting += 1;
+        true
+    }
+
+    pub fn ascend(&mut self) {
+        self.nesting -= 1;
+    }
+
+    pub fn activation(&mut self) -> &mut Activation {
+        self.active.last_mut().expect("the root's activation is pushed first")
+    }
+
+    /// Evaluates in the text of another item: default arguments, initialisers of members.
+    pub fn in_item<R>(&mut self, item: ItemId, scope: ScopeId, work: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = (self.item, self.scope);
+        (self.item, self.scope) = (item, scope);
+        let result = work(self);
+        (self.item, self.scope) = outer;
+        result
+    }
+
+    pub fn function_set(&mut self, set: Vec<Callable>) -> u32 {
+        if let Some(known) = self.function_sets.iter().position(|known| *known == set) {
+            return known as u32;
+        }
+        self.function_sets.push(set);
+        self.function_sets.len() as u32 - 1
+    }
+
+    pub fn names_of_packs(&self, expr: &Expr) -> Vec<(Name, usize)> {
+        let mut packs = Vec::new();
+        super::visit::visit(vec![super::visit::Node::Expr(expr)], |node| {
+            if let super::visit::Node::Expr(Expr { kind: crate::program::ExprKind::Name(path), .. }) = node {
+                for segment in &path.segments {
+                    if let Some(Binding::Pack(list)) = self.local(&segment.name) {
+                        packs.push((segment.name.clone(), list.len()));
+                    }
+                }
+            }
+            true
+        });
+        packs
+    }
+}

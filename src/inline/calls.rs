@@ -1,0 +1,667 @@
+//! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
+
+use super::builder::Builder;
+use super::names::Found;
+use super::scope::Binding;
+use super::types::{Bound, Callable, Ty, fit};
+use super::values::{Ev, What};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use std::sync::Arc;
+
+/// Candidates beyond which a call is not followed.
+const CANDIDATES: usize = 4;
+
+/// An argument: evaluated, or a braced list that waits for its parameter's type.
+#[derive(Clone)]
+pub struct Arg<'e> {
+    pub ev: Option<Ev>,
+    pub expr: Option<&'e Expr>,
+    pub span: Span,
+}
+
+impl<'e> Arg<'e> {
+    pub fn of(ev: Ev, expr: &'e Expr) -> Arg<'e> {
+        Arg { ev: Some(ev), expr: Some(expr), span: expr.span }
+    }
+
+    pub fn made(ev: Ev, span: Span) -> Arg<'static> {
+        Arg { ev: Some(ev), expr: None, span }
+    }
+
+    pub fn ty(&self) -> Ty {
+        self.ev.as_ref().map_or(Ty::Unknown, |ev| ev.ty.clone())
+    }
+}
+
+impl Builder<'_> {
+    pub fn eval_call(&mut self, callee: &Expr, args: &[Expr], span: Span) -> Ev {
+        match &callee.kind {
+            ExprKind::Name(path) => self.call_named(path, callee, args, span),
+            ExprKind::Member { object, arrow, member } => self.call_member(object, *arrow, member, args, span),
+            _ => {
+                let ev = self.eval(callee);
+                self.call_value(ev, args, span)
+            }
+        }
+    }
+
+    /// Arguments in order, packs expanded. Variables stay places, so that they can be bound by reference.
+    pub fn eval_args<'e>(&mut self, args: &'e [Expr]) -> Vec<Arg<'e>> {
+        let mut list = Vec::with_capacity(args.len());
+        for arg in args {
+            match &arg.kind {
+                ExprKind::Expansion(inner) => {
+                    let packs = self.names_of_packs(inner);
+                    let count = packs.first().map_or(0, |(_, count)| *count);
+                    for index in 0..count {
+                        let outer = self.enter_element(&packs, index);
+                        let ev = self.eval_place(inner);
+                        self.leave_scope(outer);
+                        list.push(Arg::of(ev, inner));
+                    }
+                }
+                ExprKind::InitList(_) => list.push(Arg { ev: None, expr: Some(arg), span: arg.span }),
+                _ => {
+                    let ev = self.eval_place(arg);
+                    list.push(Arg::of(ev, arg));
+                }
+            }
+        }
+        list
+    }
+
+    fn call_named(&mut self, path: &Path, callee: &Expr, args: &[Expr], span: Span) -> Ev {
+        let Some(last) = path.segments.last() else { return Ev::nothing() };
+        let found = self.find(path);
+        match found {
+            Found::Functions(set) => {
+                if self.is_library_function(&set) && self.is_word(&last.name) {
+                    return self.call_word(path, args, span);
+                }
+                let explicit = self.written_arguments(last).unwrap_or_default();
+                let list = self.eval_args(args);
+                let this = self.implicit_this(&set);
+                self.call_set(&set, this, list, &explicit, &last.name, span)
+            }
+            Found::Type(ty) | Found::Binding(Binding::Type(ty)) => {
+                if let Ty::Named(_) = ty
+                    && self.is_word(&last.name)
+                {
+                    return self.call_word(path, args, span);
+                }
+                self.construct_value(&ty, args, span)
+            }
+            Found::None | Found::Source(_) => self.call_word(path, args, span),
+            Found::Constant(..) => Ev::nothing(),
+            Found::Binding(_) | Found::Field(..) | Found::StaticField(..) | Found::Value(_) => {
+                let ev = self.eval_place(callee);
+                self.call_value(ev, args, span)
+            }
+        }
+    }
+
+    fn is_library_function(&self, set: &[Callable]) -> bool {
+        let in_library = |callable: &Callable| {
+            let scope = &self.program.item(callable.item).scope;
+            scope.iter().any(|name| matches!(&**name, "cooperative_groups" | "cuda" | "cub"))
+        };
+        set.iter().all(in_library)
+    }
+
+    /// A call without an object inside a method is one on `this`.
+    fn implicit_this(&mut self, set: &[Callable]) -> Option<Ev> {
+        if set.iter().all(|callable| callable.class.is_none() || callable.is_static) {
+            return None;
+        }
+        let (value, class) = self.this()?;
+        Some(Ev::place(value, Ty::Class(class)))
+    }
+
+    /// Calls whatever the value is: a closure, a functor, a function pointer.
+    pub fn call_value(&mut self, ev: Ev, args: &[Expr], span: Span) -> Ev {
+        match ev.ty.value().clone() {
+            Ty::Closure(number) => {
+                let list = self.eval_args(args);
+                self.call_closure(number, list, span)
+            }
+            Ty::Functions(set) => {
+                let on = self.rvalue(&ev, span);
+                let list = self.eval_args(args);
+                self.call_pointer(set, on, list, span)
+            }
+            Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
+                let target = self.dereference(&ev, span);
+                self.call_value(target, args, span)
+            }
+            Ty::Class(_) => {
+                let list = self.eval_args(args);
+                match self.call_method(&ev, &Segment { name: Name::from("operator()"), args: None }, list.clone(), span)
+                {
+                    Some(result) => result,
+                    None => self.call_unseen(&Name::from("operator()"), &list, span),
+                }
+            }
+            Ty::Named(named) => {
+                let list = self.eval_args(args);
+                self.call_functor(&named.name.clone(), list, span)
+            }
+            ty => {
+                let list = self.eval_args(args);
+                let name = match ty {
+                    Ty::Param(name) => name,
+                    _ => Name::from("function pointer"),
+                };
+                self.call_unseen(&name, &list, span)
+            }
+        }
+    }
+
+    /// `thrust::maximum<int>{}(a, b)`, `cg::plus<int>()(a, b)`
+    fn call_functor(&mut self, class: &Name, list: Vec<Arg>, span: Span) -> Ev {
+        let values = self.arg_values(&list);
+        let ty = list.first().map_or(Ty::Unknown, |arg| arg.ty().value().clone());
+        let op = match (&**class, &values[..]) {
+            ("maximum" | "greater" | "Max", [a, b]) if &**class != "greater" => Op::Max(*a, *b),
+            ("minimum" | "Min", [a, b]) => Op::Min(*a, *b),
+            ("plus" | "Sum", [a, b]) => Op::Binary(BinaryOp::Add, *a, *b),
+            ("minus", [a, b]) => Op::Binary(BinaryOp::Sub, *a, *b),
+            ("multiplies", [a, b]) => Op::Binary(BinaryOp::Mul, *a, *b),
+            _ => return self.call_unseen(class, &list, span),
+        };
+        Ev::value(self.emit(op, span), ty)
+    }
+
+    pub fn arg_values(&mut self, list: &[Arg]) -> Vec<Value> {
+        let mut values = Vec::with_capacity(list.len());
+        for arg in list {
+            values.push(match (&arg.ev, arg.expr) {
+                (Some(ev), _) => {
+                    let ev = ev.clone();
+                    self.rvalue(&ev, arg.span)
+                }
+                (None, Some(expr)) => self.rvalue_of(expr),
+                (None, None) => self.unknown(Vec::new(), arg.span),
+            });
+        }
+        values
+    }
+
+    /// A pointer that holds one of several functions: which, its value tells.
+    fn call_pointer(&mut self, set: u32, on: Value, list: Vec<Arg>, span: Span) -> Ev {
+        let targets = self.function_sets[set as usize].clone();
+        let fitting: Vec<Callable> = targets.iter().filter(|target| self.takes(target, list.len())).cloned().collect();
+        match &fitting[..] {
+            [] => self.call_unseen(&Name::from("function pointer"), &list, span),
+            [one] => self.call_function(one, None, list, &[], span),
+            many if many.len() <= CANDIDATES * 2 => {
+                let numbers: Vec<Vec<i64>> = many.iter().map(|target| self.numbers_of(target)).collect();
+                let blocks: Vec<BlockId> = many.iter().map(|_| self.new_block()).collect();
+                let mut cases = Vec::new();
+                for (numbers, block) in numbers.iter().zip(&blocks) {
+                    for number in numbers {
+                        cases.push((self.int(*number, span), *block));
+                    }
+                }
+                let at = self.at(span);
+                let default = blocks[blocks.len() - 1];
+                self.finish(End::Switch { on, cases, default, at });
+                let calls = many.iter().map(|target| (target.clone(), None)).collect();
+                self.call_each(calls, blocks, list, span)
+            }
+            _ => self.call_unseen(&Name::from("function pointer"), &list, span),
+        }
+    }
+
+    /// The numbers that stand for a function as a value: those of the sets it is alone in.
+    fn numbers_of(&self, target: &Callable) -> Vec<i64> {
+        let alone = |set: &Vec<Callable>| matches!(&set[..], [only] if only == target);
+        self.function_sets
+            .iter()
+            .enumerate()
+            .filter(|(_, set)| alone(set))
+            .map(|(number, _)| number as i64 + 1)
+            .collect()
+    }
+
+    /// Each candidate in its block; all go on behind the call, with the result of the one that ran.
+    fn call_each(
+        &mut self,
+        calls: Vec<(Callable, Option<Ev>)>,
+        blocks: Vec<BlockId>,
+        list: Vec<Arg>,
+        span: Span,
+    ) -> Ev {
+        let after = self.new_block();
+        let mut result: Option<(ObjectId, Ty)> = None;
+        for ((target, this), block) in calls.into_iter().zip(blocks) {
+            self.go_on(block);
+            let ev = self.call_function(&target, this, list.clone(), &[], span);
+            if !matches!(ev.what, What::Nothing) {
+                let (object, ty) = match &result {
+                    Some(known) => known.clone(),
+                    None => {
+                        let object = self.temporary("result", ev.ty.value(), span);
+                        result = Some((object, ev.ty.value().clone()));
+                        (object, ev.ty.value().clone())
+                    }
+                };
+                let address = self.address(object, span);
+                self.store_to(address, &ty, &ev, span);
+            }
+            self.jump(after, Leaving::Fall, span);
+        }
+        self.go_on(after);
+        match result {
+            Some((object, ty)) => Ev::place(self.address(object, span), ty),
+            None => Ev::nothing(),
+        }
+    }
+
+    fn choose(&mut self, calls: Vec<(Callable, Option<Ev>)>, list: Vec<Arg>, span: Span) -> Ev {
+        let blocks: Vec<BlockId> = calls.iter().map(|_| self.new_block()).collect();
+        self.finish(End::Choose(blocks.clone()));
+        self.call_each(calls, blocks, list, span)
+    }
+
+    /// Calls the best of an overload set.
+    pub fn call_set(
+        &mut self,
+        set: &[Callable],
+        this: Option<Ev>,
+        list: Vec<Arg>,
+        explicit: &[Bound],
+        name: &Name,
+        span: Span,
+    ) -> Ev {
+        let best = self.best_of(set, &list, explicit);
+        match &best[..] {
+            [] => self.call_unseen(name, &list, span),
+            [one] => self.call_function(one, this, list, explicit, span),
+            many if many.len() <= CANDIDATES => {
+                let calls = many.iter().map(|one| (one.clone(), this.clone())).collect();
+                self.choose(calls, list, span)
+            }
+            _ => self.call_unseen(name, &list, span),
+        }
+    }
+
+    /// The candidates that fit the arguments best; one, unless the types do not tell.
+    pub fn best_of(&mut self, set: &[Callable], list: &[Arg], explicit: &[Bound]) -> Vec<Callable> {
+        let fitting: Vec<&Callable> = set.iter().filter(|candidate| self.takes(candidate, list.len())).collect();
+        if fitting.len() <= 1 {
+            return fitting.into_iter().cloned().collect();
+        }
+        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
+        let mut scored: Vec<(u32, &Callable)> = Vec::new();
+        for candidate in fitting {
+            if let Some(score) = self.score(candidate, &types, explicit) {
+                scored.push((score, candidate));
+            }
+        }
+        let best = scored.iter().map(|(score, _)| *score).max().unwrap_or(0);
+        let mut chosen: Vec<Callable> = Vec::new();
+        for (score, candidate) in scored {
+            if score == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
+                chosen.push(candidate.clone());
+            }
+        }
+        chosen
+    }
+
+    /// Two definitions of one function, under different conditions or in twin files: the nearer one counts.
+    fn is_same_header(&mut self, a: &Callable, b: &Callable) -> bool {
+        if a.function.params.len() != b.function.params.len() || a.function.template.len() != b.function.template.len()
+        {
+            return false;
+        }
+        let (x, y) = (self.scope_of_callable(a), self.scope_of_callable(b));
+        let pairs: Vec<(Type, Type)> =
+            a.function.params.iter().zip(&b.function.params).map(|(a, b)| (a.ty.clone(), b.ty.clone())).collect();
+        pairs.iter().all(|(left, right)| {
+            let (left, right) = (self.resolve_in(x, left), self.resolve_in(y, right));
+            left == right || !left.value().is_known() && !right.value().is_known()
+        })
+    }
+
+    fn score(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
+        let bounds = self.bind_function_template(candidate, explicit, types)?;
+        if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) {
+            return None;
+        }
+        let parent = self.scope_of_callable(candidate);
+        let scope = self.new_scope(Some(parent), candidate.item);
+        let function = candidate.function.clone();
+        self.bind_template(scope, &function.template, &bounds);
+        let mut total = 0;
+        for (param, ty) in function.params.iter().zip(types) {
+            if param.pack {
+                total += 1;
+                break;
+            }
+            let wanted = self.resolve_in(scope, &param.ty);
+            let wanted = match wanted {
+                Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
+                other => other,
+            };
+            let mut points = 4 * fit(ty, &wanted)?;
+            // A value that is no reference binds to const only, which is not recorded; plain types win ties.
+            if function.template.is_empty() {
+                points += 1;
+            }
+            total += points;
+        }
+        Some(total + u32::from(function.template.is_empty()))
+    }
+
+    /// Whether the function may be called with so many arguments.
+    pub fn takes(&self, callable: &Callable, count: usize) -> bool {
+        let params = &callable.function.params;
+        let variadic = params.last().is_some_and(|param| param.pack);
+        if count > params.len() && !variadic {
+            return false;
+        }
+        let needed = params.iter().filter(|param| !param.pack).count();
+        count >= needed || (count..needed).all(|index| self.default_of(callable, index).is_some())
+    }
+
+    /// The default of a parameter, written at the definition or at an earlier declaration, and whose text it is in.
+    pub fn default_of(&self, callable: &Callable, index: usize) -> Option<(ItemId, Expr)> {
+        if let Some(value) = &callable.function.params.get(index)?.default {
+            return Some((callable.item, value.clone()));
+        }
+        let program = self.program;
+        let header = program.item(callable.item);
+        let count = callable.function.params.len();
+        program.named(&header.name).iter().find_map(|id| {
+            let other = program.item(*id);
+            if *id == callable.item || other.has_body || other.class != header.class || other.scope != header.scope {
+                return None;
+            }
+            let function = program.function(*id).filter(|function| function.params.len() == count)?;
+            function.params[index].default.clone().map(|value| (*id, value))
+        })
+    }
+
+    // Methods
+
+    fn call_member(&mut self, object: &Expr, arrow: bool, member: &Path, args: &[Expr], span: Span) -> Ev {
+        let Some(last) = member.segments.last() else { return Ev::nothing() };
+        let base = self.eval_object(object, arrow);
+        match base.ty.value().clone() {
+            Ty::Group(group) => self.call_group_method(&group, object, &last.name, args, span),
+            Ty::Library(library) => self.call_collective(&library, &base, &last.name, args, span),
+            Ty::Class(class) => {
+                // `object.Base::method()`
+                if member.segments.len() > 1
+                    && let Ty::Class(named) = self.qualifying_class(member)
+                {
+                    let base = Ev { ty: Ty::Class(named), ..base };
+                    let list = self.eval_args(args);
+                    return match self.call_method_of(&base, last, list.clone(), span, true) {
+                        Some(result) => result,
+                        None => self.call_unseen(&last.name, &list, span),
+                    };
+                }
+                if let Some(Found::Field(..) | Found::StaticField(..)) = self.find_in_class(&class, last) {
+                    let value = self.member_named(&base, last, span);
+                    return self.call_value(value, args, span);
+                }
+                if last.name.starts_with('~') {
+                    return Ev::nothing();
+                }
+                let list = self.eval_args(args);
+                match self.call_method(&base, last, list.clone(), span) {
+                    Some(result) => result,
+                    None => self.call_unseen_method(&base, object, &last.name, &list, span),
+                }
+            }
+            _ => {
+                let list = self.eval_args(args);
+                self.call_unseen_method(&base, object, &last.name, &list, span)
+            }
+        }
+    }
+
+    fn qualifying_class(&mut self, member: &Path) -> Ty {
+        let mut path = member.clone();
+        path.segments.pop();
+        self.resolve_path(&path)
+    }
+
+    /// A method by name on an object of a class in view.
+    pub fn call_method(&mut self, base: &Ev, segment: &Segment, list: Vec<Arg>, span: Span) -> Option<Ev> {
+        self.call_method_of(base, segment, list, span, false)
+    }
+
+    fn call_method_of(&mut self, base: &Ev, segment: &Segment, list: Vec<Arg>, span: Span, exact: bool) -> Option<Ev> {
+        let Ty::Class(class) = base.ty.value().clone() else { return None };
+        let set = match self.find_in_class(&class, segment) {
+            Some(Found::Functions(set)) => set,
+            _ => Vec::new(),
+        };
+        if !exact && self.is_virtual(&class, &segment.name, 0) {
+            let calls = self.overriders(&class, base, &segment.name, &set, list.len());
+            match calls.len() {
+                0 => {}
+                1 => return Some(self.call_function(&calls[0].0, calls[0].1.clone(), list, &[], span)),
+                n if n <= CANDIDATES => return Some(self.choose(calls, list, span)),
+                _ => return None,
+            }
+        }
+        if set.is_empty() {
+            return None;
+        }
+        let explicit = self.written_arguments(segment).unwrap_or_default();
+        let name = segment.name.clone();
+        Some(self.call_set(&set, Some(base.clone()), list, &explicit, &name, span))
+    }
+
+    pub fn call_method_by_name(&mut self, base: &Ev, name: &str, args: &[Ev], span: Span) -> Option<Ev> {
+        let list = args.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+        self.call_method(base, &Segment { name: Name::from(name), args: None }, list, span)
+    }
+
+    fn is_virtual(&mut self, class: &Arc<super::types::ClassTy>, name: &Name, depth: usize) -> bool {
+        let program = self.program;
+        let says = |id: &ItemId| program.item(*id).is_virtual && program.item(*id).name == *name;
+        if program.members(class.item).iter().any(says) {
+            return true;
+        }
+        depth < 8 && self.bases_of(class).iter().any(|base| self.is_virtual(base, name, depth + 1))
+    }
+
+    /// What a virtual call may run: the method of the object's own class where that is known, else of every class in view.
+    fn overriders(
+        &mut self,
+        class: &Arc<super::types::ClassTy>,
+        base: &Ev,
+        name: &Name,
+        set: &[Callable],
+        count: usize,
+    ) -> Vec<(Callable, Option<Ev>)> {
+        let dynamic = match (&base.what, self.local("this")) {
+            (What::Place(address), Some(Binding::Value { value, .. })) if address == value => {
+                match self.local("this class") {
+                    Some(Binding::Type(Ty::Class(dynamic))) => Some(dynamic.clone()),
+                    _ => None,
+                }
+            }
+            (What::Place(address), _) => match self.op(*address) {
+                Op::Address(object) => self.object_classes.get(object).cloned(),
+                _ => None,
+            },
+            _ => None,
+        };
+        let segment = Segment { name: name.clone(), args: None };
+        if let Some(dynamic) = dynamic {
+            let found = self.find_in_class(&dynamic, &segment);
+            let Some(Found::Functions(found)) = found else { return Vec::new() };
+            let fitting = found.into_iter().filter(|one| self.takes(one, count)).take(1);
+            return fitting.map(|one| (one, Some(Ev { ty: Ty::Class(dynamic.clone()), ..base.clone() }))).collect();
+        }
+        let mut calls: Vec<(Callable, Option<Ev>)> = Vec::new();
+        let mut add = |builder: &Self, one: &Callable, class: &Arc<super::types::ClassTy>| {
+            if builder.takes(one, count) && !calls.iter().any(|(known, _)| known == one) {
+                calls.push((one.clone(), Some(Ev { ty: Ty::Class(class.clone()), ..base.clone() })));
+            }
+        };
+        for one in set {
+            add(self, one, class);
+        }
+        for derived in self.derived_from(class) {
+            for one in self.methods_of(&derived, name) {
+                add(self, &one, &derived);
+            }
+        }
+        calls
+    }
+
+    /// Classes in view without template parameters that derive from one.
+    fn derived_from(&mut self, class: &Arc<super::types::ClassTy>) -> Vec<Arc<super::types::ClassTy>> {
+        let program = self.program;
+        let mut all: Vec<Arc<super::types::ClassTy>> = vec![class.clone()];
+        let mut at = 0;
+        while at < all.len() && all.len() < 64 {
+            let Some(name) = all[at].class.name.clone() else { break };
+            for id in program.classes() {
+                if !program.item(*id).has_body || !program.sees(self.item, *id) {
+                    continue;
+                }
+                let Some(tree) = program.class(*id) else { continue };
+                let names_it = |base: &Path| base.segments.last().is_some_and(|segment| segment.name == name);
+                if tree.template.is_empty() && tree.bases.iter().any(names_it) && !all.iter().any(|one| one.item == *id)
+                {
+                    let derived = super::types::ClassTy {
+                        item: *id,
+                        class: tree.clone(),
+                        args: Vec::new(),
+                        scope: None,
+                        written: Vec::new(),
+                    };
+                    all.push(Arc::new(derived));
+                }
+            }
+            at += 1;
+        }
+        all.remove(0);
+        all
+    }
+
+    /// A method on something whose class is not in view.
+    fn call_unseen_method(&mut self, base: &Ev, object: &Expr, name: &Name, list: &[Arg], span: Span) -> Ev {
+        if let Some(result) = self.call_word_method(base, object, name, list, span) {
+            return result;
+        }
+        if !base.ty.value().is_known()
+            && let Some(result) = self.call_any_method(base, name, list, span)
+        {
+            return result;
+        }
+        let mut from = self.arg_values(list);
+        if !base.ty.is_static() {
+            from.push(self.rvalue(base, object.span));
+        }
+        self.clobber_args(list, &from, span);
+        Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
+    }
+
+    /// The receiver's type is open: every method of that name in view, where one holds a barrier.
+    fn call_any_method(&mut self, base: &Ev, name: &Name, list: &[Arg], span: Span) -> Option<Ev> {
+        let program = self.program;
+        let mut calls = Vec::new();
+        let mut matters = false;
+        for id in program.visible(self.item, name).iter().copied() {
+            let item = program.item(id);
+            let Some(owner) = item.class else { continue };
+            if item.kind != super::program::ItemKind::Function || !item.has_body {
+                continue;
+            }
+            let (Some(function), Some(class)) = (program.function(id), program.class(owner)) else { continue };
+            let params = class.template.clone();
+            let scope = self.item_scope(owner);
+            let inside = self.new_scope(Some(scope), owner);
+            let args = self.complete_arguments(&params, Vec::new(), inside);
+            let class = super::types::ClassTy {
+                item: owner,
+                class: class.clone(),
+                args: args.clone(),
+                scope: None,
+                written: args,
+            };
+            let class = Arc::new(class);
+            let callable = Callable {
+                item: id,
+                function: function.clone(),
+                class: Some(class.clone()),
+                scope: None,
+                is_static: item.is_static,
+            };
+            if !self.takes(&callable, list.len()) {
+                continue;
+            }
+            matters |= program.reach(id, self.words).barrier;
+            calls.push((callable, Some(Ev { ty: Ty::Class(class), ..base.clone() })));
+            if calls.len() > CANDIDATES {
+                return None;
+            }
+        }
+        if !matters {
+            return None;
+        }
+        match calls.len() {
+            1 => Some(self.call_function(&calls[0].0, calls[0].1.clone(), list.to_vec(), &[], span)),
+            _ => Some(self.choose(calls, list.to_vec(), span)),
+        }
+    }
+
+    // Operators and conversions
+
+    /// An operator function for these operands: a method of the first, or a free function; `None` if none is in view.
+    pub fn call_operator(&mut self, name: &str, operands: &[Ev], span: Span) -> Option<Ev> {
+        let (first, rest) = operands.split_first()?;
+        let segment = Segment { name: Name::from(name), args: None };
+        if let Ty::Class(class) = first.ty.value().clone()
+            && let Some(Found::Functions(set)) = self.find_in_class(&class, &segment)
+        {
+            let list: Vec<Arg> = rest.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+            let best = self.best_of(&set, &list, &[]);
+            if let [one, ..] = &best[..] {
+                return Some(self.call_function(one, Some(first.clone()), list, &[], span));
+            }
+        }
+        if matches!(name, "operator=" | "operator->" | "operator[]") || self.program.named(name).is_empty() {
+            return None;
+        }
+        let Found::Functions(set) = self.find_name(name) else { return None };
+        let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
+        let best = self.best_of(&set, &list, &[]);
+        let [one] = &best[..] else { return None };
+        // Of a function for another class nothing follows.
+        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
+        let score = self.score(one, &types, &[])?;
+        (score > 4 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
+    }
+
+    /// A conversion function of the class.
+    pub fn call_conversion(&mut self, ev: &Ev, to: &Ty, span: Span) -> Option<Ev> {
+        let Ty::Class(class) = ev.ty.value().clone() else { return None };
+        let program = self.program;
+        let conversion = program.members(class.item).iter().copied().find(|id| {
+            let item = program.item(*id);
+            item.has_body && item.name.strip_prefix("operator ").is_some()
+        })?;
+        let function = program.function(conversion)?.clone();
+        let callable = Callable { item: conversion, function, class: Some(class), scope: None, is_static: false };
+        let result = self.call_function(&callable, Some(ev.clone()), Vec::new(), &[], span);
+        let value = self.rvalue(&result, span);
+        Some(Ev::value(value, to.clone()))
+    }
+}
+
+fn has_pack(params: &[TemplateParam]) -> bool {
+    params
+        .iter()
+        .any(|param| matches!(param, TemplateParam::Type { pack: true, .. } | TemplateParam::Value { pack: true, .. }))
+}

@@ -1,0 +1,532 @@
+//! Expressions whose value the compiler knows: template arguments, extents, `if constexpr`, constants, calls of constexpr functions.
+//!
+//! Integers only. Nothing is emitted. What it cannot evaluate is `None`.
+
+use super::builder::Builder;
+use super::names::Found;
+use super::scope::{Binding, ScopeId};
+use super::types::{Bound, Callable, INT, Ty, UNSIGNED};
+use crate::program::*;
+
+/// Evaluation steps for one constant: constexpr functions may loop.
+const STEPS: u32 = 20_000;
+const NESTING: usize = 150;
+
+/// Cuts a value to its type's range.
+pub fn wrap(value: i64, ty: &Ty) -> i64 {
+    match ty.value() {
+        Ty::Bool => i64::from(value != 0),
+        Ty::Int { bits: 8, signed: true } => i64::from(value as i8),
+        Ty::Int { bits: 8, signed: false } => i64::from(value as u8),
+        Ty::Int { bits: 16, signed: true } => i64::from(value as i16),
+        Ty::Int { bits: 16, signed: false } => i64::from(value as u16),
+        Ty::Int { bits: 32, signed: true } => i64::from(value as i32),
+        Ty::Int { bits: 32, signed: false } => i64::from(value as u32),
+        _ => value,
+    }
+}
+
+pub fn is_truth(op: BinaryOp) -> bool {
+    use BinaryOp::*;
+    matches!(op, And | Or | Eq | Ne | Lt | Le | Gt | Ge)
+}
+
+pub fn fold(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    use BinaryOp::*;
+    Some(match op {
+        Add => a.wrapping_add(b),
+        Sub => a.wrapping_sub(b),
+        Mul => a.wrapping_mul(b),
+        Div => a.checked_div(b)?,
+        Rem => a.checked_rem(b)?,
+        Shl => a.checked_shl(u32::try_from(b).ok()?)?,
+        Shr => a.checked_shr(u32::try_from(b).ok()?)?,
+        BitAnd => a & b,
+        BitOr => a | b,
+        BitXor => a ^ b,
+        And => i64::from(a != 0 && b != 0),
+        Or => i64::from(a != 0 || b != 0),
+        Eq => i64::from(a == b),
+        Ne => i64::from(a != b),
+        Lt => i64::from(a < b),
+        Le => i64::from(a <= b),
+        Gt => i64::from(a > b),
+        Ge => i64::from(a >= b),
+    })
+}
+
+/// The type of an arithmetic result.
+pub fn arithmetic(a: &Ty, b: &Ty) -> Ty {
+    match (a.value(), b.value()) {
+        (Ty::Float { bits: a }, Ty::Float { bits: b }) => Ty::Float { bits: *a.max(b) },
+        (float @ Ty::Float { .. }, _) | (_, float @ Ty::Float { .. }) => float.clone(),
+        (Ty::Int { bits: a, signed: x }, Ty::Int { bits: b, signed: y }) => {
+            let (a, x) = promote(*a, *x);
+            let (b, y) = promote(*b, *y);
+            let signed = match a.cmp(&b) {
+                std::cmp::Ordering::Equal => x && y,
+                std::cmp::Ordering::Less => y,
+                std::cmp::Ordering::Greater => x,
+            };
+            Ty::Int { bits: a.max(b), signed }
+        }
+        (Ty::Int { bits, signed }, Ty::Bool | Ty::Enum(_)) | (Ty::Bool | Ty::Enum(_), Ty::Int { bits, signed }) => {
+            let (bits, signed) = promote(*bits, *signed);
+            Ty::Int { bits, signed }
+        }
+        (Ty::Bool | Ty::Enum(_), Ty::Bool | Ty::Enum(_)) => INT,
+        _ => Ty::Unknown,
+    }
+}
+
+fn promote(bits: u8, signed: bool) -> (u8, bool) {
+    if bits < 32 { (32, true) } else { (bits, signed) }
+}
+
+pub fn result_type(op: BinaryOp, a: &Ty, b: &Ty) -> Ty {
+    match op {
+        op if is_truth(op) => Ty::Bool,
+        BinaryOp::Shl | BinaryOp::Shr => arithmetic(a, &INT),
+        _ => arithmetic(a, b),
+    }
+}
+
+/// What ends a statement of a constexpr function.
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Option<(i64, Ty)>),
+}
+
+impl Builder<'_> {
+    /// The expression's value where the compiler knows it.
+    pub fn constant(&mut self, expr: &Expr) -> Option<i64> {
+        self.constant_typed(expr).map(|(value, _)| value)
+    }
+
+    pub fn constant_typed(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
+        let outermost = self.steps == 0;
+        if outermost {
+            self.steps = STEPS;
+        }
+        let result = self.evaluate(expr);
+        if outermost {
+            self.steps = 0;
+        }
+        result
+    }
+
+    fn evaluate(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
+        if self.steps <= 1 || self.constant_nesting >= NESTING {
+            return None;
+        }
+        self.steps -= 1;
+        self.constant_nesting += 1;
+        let result = self.evaluate_kind(expr);
+        self.constant_nesting -= 1;
+        result
+    }
+
+    fn evaluate_kind(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
+        match &expr.kind {
+            ExprKind::Int { value, unsigned } => Some((*value, literal_type(*value, *unsigned))),
+            ExprKind::Null => Some((0, Ty::pointer_to(Ty::Void))),
+            ExprKind::Name(path) => self.constant_name(path),
+            ExprKind::Unary(op, inner) => {
+                let (value, ty) = self.evaluate(inner)?;
+                let promoted = arithmetic(&ty, &INT);
+                Some(match op {
+                    UnaryOp::Plus => (value, promoted),
+                    UnaryOp::Minus => (wrap(value.wrapping_neg(), &promoted), promoted),
+                    UnaryOp::Not => (i64::from(value == 0), Ty::Bool),
+                    UnaryOp::BitNot => (wrap(!value, &promoted), promoted),
+                    UnaryOp::Deref | UnaryOp::AddressOf => return None,
+                })
+            }
+            ExprKind::Binary(op, a, b) => {
+                let left = self.evaluate(a);
+                match (op, &left) {
+                    (BinaryOp::And, Some((0, _))) => return Some((0, Ty::Bool)),
+                    (BinaryOp::Or, Some((value, _))) if *value != 0 => return Some((1, Ty::Bool)),
+                    // The other side may decide alone; neither has effects here.
+                    (BinaryOp::And | BinaryOp::Or, None) => {
+                        let (right, _) = self.evaluate(b)?;
+                        let decided = if *op == BinaryOp::And { right == 0 } else { right != 0 };
+                        return decided.then_some((i64::from(*op == BinaryOp::Or), Ty::Bool));
+                    }
+                    _ => {}
+                }
+                let ((x, a), (y, b)) = (left?, self.evaluate(b)?);
+                let ty = result_type(*op, &a, &b);
+                Some((wrap(fold(*op, x, y)?, &ty), ty))
+            }
+            ExprKind::Conditional(test, yes, no) => {
+                let (test, _) = self.evaluate(test)?;
+                self.evaluate(if test != 0 { yes } else { no })
+            }
+            ExprKind::Comma(a, b) => {
+                self.evaluate(a)?;
+                self.evaluate(b)
+            }
+            ExprKind::Cast(ty, inner) => {
+                let (value, _) = self.evaluate(inner)?;
+                let ty = self.resolve(ty);
+                ty.is_integer().then(|| (wrap(value, &ty), ty))
+            }
+            ExprKind::Construct(ty, args) => {
+                let ty = self.resolve(ty);
+                self.constant_construct(&ty, args)
+            }
+            ExprKind::Call { callee, args } => self.constant_call(callee, args),
+            ExprKind::Assign(op, target, value) => {
+                let (new, _) = self.evaluate(value)?;
+                let (old, ty) = self.evaluate(target)?;
+                let new = match op {
+                    Some(op) => fold(*op, old, new)?,
+                    None => new,
+                };
+                self.assign_constant(target, wrap(new, &ty), ty)
+            }
+            ExprKind::Increment { by, prefix, target } => {
+                let (old, ty) = self.evaluate(target)?;
+                let (new, ty) = self.assign_constant(target, wrap(old.wrapping_add(*by), &ty), ty)?;
+                Some((if *prefix { new } else { old }, ty))
+            }
+            ExprKind::InitList(list) if list.len() == 1 => self.evaluate(&list[0].1),
+            ExprKind::InitList(list) if list.is_empty() => Some((0, INT)),
+            ExprKind::Unevaluated(of) => {
+                let ty = of.as_ref().as_ref().map(|ty| self.resolve(ty))?;
+                size_of(&ty).map(|size| (size, Ty::Int { bits: 64, signed: false }))
+            }
+            ExprKind::Fold(op, inner) => {
+                let packs = self.names_of_packs(inner);
+                let count = packs.first()?.1;
+                let mut total: Option<(i64, Ty)> = None;
+                for index in 0..count {
+                    let outer = self.enter_element(&packs, index);
+                    let value = self.evaluate(inner);
+                    self.leave_scope(outer);
+                    let (value, ty) = value?;
+                    total = Some(match total {
+                        None => (value, ty),
+                        Some((so_far, _)) => (fold(*op, so_far, value)?, ty),
+                    });
+                }
+                total.or(match op {
+                    BinaryOp::And => Some((1, Ty::Bool)),
+                    BinaryOp::Or => Some((0, Ty::Bool)),
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn assign_constant(&mut self, target: &Expr, value: i64, ty: Ty) -> Option<(i64, Ty)> {
+        let ExprKind::Name(path) = &target.kind else { return None };
+        let name = &path.segments.last()?.name;
+        let mut at = Some(self.scope);
+        while let Some(id) = at {
+            let floor = self.constant_floor?;
+            if id.0 < floor.0 {
+                return None;
+            }
+            let scope = &mut self.scopes[id.0 as usize];
+            if let Some(found) = scope.names.get_mut(name) {
+                *found = Binding::Constant { value, ty: ty.clone() };
+                return Some((value, ty));
+            }
+            at = scope.parent;
+        }
+        None
+    }
+
+    fn constant_name(&mut self, path: &Path) -> Option<(i64, Ty)> {
+        match self.find(path) {
+            Found::Binding(Binding::Constant { value, ty }) => Some((value, ty)),
+            Found::Binding(Binding::Object { constant, ty, .. }) => Some((constant?, ty)),
+            Found::Binding(Binding::Value { value, ty }) => Some((self.constant_of(value)?, ty)),
+            Found::Constant(value, ty) => Some((value, ty)),
+            Found::StaticField(class, index) => self.constant_member(&class, index),
+            Found::Value(item) => self.constant_item(item),
+            Found::None => self.trait_of_path(path),
+            _ => None,
+        }
+    }
+
+    /// `std::is_same_v<A, B>`, `Trait<A>::value`
+    fn trait_of_path(&mut self, path: &Path) -> Option<(i64, Ty)> {
+        let last = path.segments.last()?;
+        let (name, args) = match &*last.name {
+            "value" => {
+                let class = path.segments.get(path.segments.len().checked_sub(2)?)?;
+                (class.name.clone(), class.args.as_ref())
+            }
+            name => (Name::from(name.strip_suffix("_v")?), last.args.as_ref()),
+        };
+        let args = args.map_or(Vec::new(), |args| self.template_arguments(args));
+        trait_value(&name, &args)
+    }
+
+    /// A static member or a member function's result may be wanted as a constant; so may an object that converts to one.
+    fn constant_construct(&mut self, ty: &Ty, args: &[Expr]) -> Option<(i64, Ty)> {
+        match (ty, args) {
+            (ty, []) if ty.is_integer() => Some((0, ty.clone())),
+            (ty, [one]) if ty.is_integer() => {
+                let (value, _) = self.evaluate(one)?;
+                Some((wrap(value, ty), ty.clone()))
+            }
+            (Ty::Named(named), []) => trait_value(&named.name, &named.args),
+            (Ty::Class(class), []) => {
+                let class = class.clone();
+                match self.find_in_class(&class, &Segment { name: Name::from("value"), args: None })? {
+                    Found::StaticField(class, index) => self.constant_member(&class, index),
+                    Found::Constant(value, ty) => Some((value, ty)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn constant_call(&mut self, callee: &Expr, args: &[Expr]) -> Option<(i64, Ty)> {
+        let ExprKind::Name(path) = &callee.kind else { return None };
+        match self.find(path) {
+            Found::Functions(candidates) => {
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.evaluate(arg)?);
+                }
+                let mut fitting =
+                    candidates.into_iter().filter(|candidate| candidate.function.params.len() == args.len());
+                let callable = fitting.next()?;
+                let explicit = path.segments.last().and_then(|segment| segment.args.clone());
+                let explicit = explicit.map(|args| self.template_arguments(&args)).unwrap_or_default();
+                self.constant_apply(&callable, &explicit, values)
+            }
+            Found::Type(ty) | Found::Binding(Binding::Type(ty)) => self.constant_construct(&ty, args),
+            Found::None => {
+                let name = &path.segments.last()?.name;
+                match (&**name, args) {
+                    ("min" | "max", [a, b]) => {
+                        let ((x, ty), (y, _)) = (self.evaluate(a)?, self.evaluate(b)?);
+                        Some((if &**name == "min" { x.min(y) } else { x.max(y) }, ty))
+                    }
+                    ("abs", [a]) => self.evaluate(a).map(|(value, ty)| (value.wrapping_abs(), ty)),
+                    (name, args) => {
+                        let ty = super::types::scalar(name)?;
+                        self.constant_construct(&ty, args)
+                    }
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn constant_apply(&mut self, callable: &Callable, explicit: &[Bound], values: Vec<(i64, Ty)>) -> Option<(i64, Ty)> {
+        let function = callable.function.clone();
+        let arg_types: Vec<Ty> = values.iter().map(|(_, ty)| ty.clone()).collect();
+        let args = self.bind_function_template(callable, explicit, &arg_types)?;
+        let parent = self.scope_of_callable(callable);
+        let scope = self.new_scope(Some(parent), callable.item);
+        self.bind_template(scope, &function.template, &args);
+        for (param, (value, ty)) in function.params.iter().zip(values) {
+            if let Some(name) = &param.name {
+                self.bind_in(scope, name, Binding::Constant { value, ty });
+            }
+        }
+        let outer_floor = self.constant_floor.replace(scope);
+        let flow = self.in_item(callable.item, scope, |builder| builder.run(&function.body));
+        self.constant_floor = outer_floor;
+        let result = self.in_item(callable.item, scope, |builder| builder.resolve(&function.result));
+        match flow? {
+            Flow::Return(Some((value, ty))) => {
+                let ty = if result.is_known() && result != Ty::Void { result } else { ty };
+                Some((wrap(value, &ty), ty))
+            }
+            _ => None,
+        }
+    }
+
+    fn run(&mut self, stmt: &Stmt) -> Option<Flow> {
+        if self.steps <= 1 || self.constant_nesting >= NESTING {
+            return None;
+        }
+        self.steps -= 1;
+        self.constant_nesting += 1;
+        let flow = self.run_kind(stmt);
+        self.constant_nesting -= 1;
+        flow
+    }
+
+    fn run_kind(&mut self, stmt: &Stmt) -> Option<Flow> {
+        match &stmt.kind {
+            StmtKind::Block(list) => {
+                let outer = self.enter_scope();
+                let mut flow = Some(Flow::Next);
+                for stmt in list {
+                    flow = self.run(stmt);
+                    if !matches!(flow, Some(Flow::Next)) {
+                        break;
+                    }
+                }
+                self.leave_scope(outer);
+                flow
+            }
+            StmtKind::Declare(list) => {
+                for declaration in list {
+                    let (value, from) = match &declaration.init {
+                        Init::None => (0, INT),
+                        Init::Expr(value) => self.evaluate(value)?,
+                        Init::Arguments { args, .. } => match &args[..] {
+                            [] => (0, INT),
+                            [one] => self.evaluate(one)?,
+                            _ => return None,
+                        },
+                    };
+                    let declared = self.resolve(&declaration.ty);
+                    let ty = if declared.is_integer() { declared } else { from };
+                    self.bind(&declaration.name, Binding::Constant { value: wrap(value, &ty), ty });
+                }
+                Some(Flow::Next)
+            }
+            StmtKind::Expr(value) => self.evaluate(value).map(|_| Flow::Next),
+            StmtKind::Return(value) => match value {
+                Some(value) => self.evaluate(value).map(|value| Flow::Return(Some(value))),
+                None => Some(Flow::Return(None)),
+            },
+            StmtKind::If { arms, otherwise } => {
+                for arm in arms {
+                    let Condition::Expr(test) = &arm.condition else { return None };
+                    if self.evaluate(test)?.0 != 0 {
+                        return self.run(&arm.then);
+                    }
+                }
+                otherwise.as_ref().map_or(Some(Flow::Next), |stmt| self.run(stmt))
+            }
+            StmtKind::While { condition: Condition::Expr(test), body } => self.run_loop(Some(test), None, body, false),
+            StmtKind::DoWhile { body, condition } => self.run_loop(Some(condition), None, body, true),
+            StmtKind::For { init, condition, step, body } => {
+                let outer = self.enter_scope();
+                let started = init.as_ref().is_none_or(|init| self.run(init).is_some());
+                let test = match condition {
+                    None => None,
+                    Some(Condition::Expr(test)) => Some(test),
+                    Some(Condition::Declare(_)) => return None,
+                };
+                let flow = if started { self.run_loop(test, step.as_ref(), body, false) } else { None };
+                self.leave_scope(outer);
+                flow
+            }
+            StmtKind::Break => Some(Flow::Break),
+            StmtKind::Continue => Some(Flow::Continue),
+            StmtKind::Empty | StmtKind::Alias(..) | StmtKind::UsingNamespace(_) => {
+                if let StmtKind::Alias(name, ty) = &stmt.kind {
+                    let ty = self.resolve(ty);
+                    self.bind(name, Binding::Type(ty));
+                }
+                Some(Flow::Next)
+            }
+            _ => None,
+        }
+    }
+
+    fn run_loop(&mut self, test: Option<&Expr>, step: Option<&Expr>, body: &Stmt, body_first: bool) -> Option<Flow> {
+        let mut tested = body_first;
+        loop {
+            if !tested
+                && let Some(test) = test
+                && self.evaluate(test)?.0 == 0
+            {
+                return Some(Flow::Next);
+            }
+            tested = false;
+            match self.run(body)? {
+                Flow::Break => return Some(Flow::Next),
+                Flow::Return(value) => return Some(Flow::Return(value)),
+                Flow::Next | Flow::Continue => {}
+            }
+            if let Some(step) = step {
+                self.evaluate(step)?;
+            }
+        }
+    }
+
+    /// Opens a scope in which each pack's name means its element `index`.
+    pub fn enter_element(&mut self, packs: &[(Name, usize)], index: usize) -> ScopeId {
+        let mut elements = Vec::new();
+        for (name, _) in packs {
+            if let Some(Binding::Pack(list)) = self.local(name)
+                && let Some(element) = list.get(index)
+            {
+                elements.push((name.clone(), element.clone()));
+            }
+        }
+        let outer = self.enter_scope();
+        for (name, element) in elements {
+            self.bind(&name, element);
+        }
+        outer
+    }
+}
+
+pub fn literal_type(value: i64, unsigned: bool) -> Ty {
+    match (i32::try_from(value).is_ok(), unsigned) {
+        (true, false) => INT,
+        (true, true) => UNSIGNED,
+        (false, true) if u32::try_from(value).is_ok() => UNSIGNED,
+        (false, unsigned) => Ty::Int { bits: 64, signed: !unsigned },
+    }
+}
+
+fn size_of(ty: &Ty) -> Option<i64> {
+    Some(match ty.value() {
+        Ty::Bool => 1,
+        Ty::Int { bits, .. } | Ty::Float { bits } => i64::from(*bits) / 8,
+        Ty::Pointer(_) | Ty::FunctionPointer => 8,
+        Ty::Enum(_) => 4,
+        Ty::Array(of, Some(extent)) => size_of(of)?.checked_mul(*extent)?,
+        Ty::Vector { of, lanes, .. } => size_of(of)? * i64::from(*lanes),
+        _ => return None,
+    })
+}
+
+/// A standard trait over types, where the types tell.
+fn trait_value(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
+    let ty = |index: usize| match args.get(index) {
+        Some(Bound::Type(ty)) => Some(ty),
+        _ => None,
+    };
+    let truth = |value: bool| Some((i64::from(value), Ty::Bool));
+    match name {
+        "true_type" => return truth(true),
+        "false_type" => return truth(false),
+        "integral_constant" | "bool_constant" | "constant" | "Int" => {
+            return match args.last() {
+                Some(Bound::Value(value)) => Some((*value, INT)),
+                _ => None,
+            };
+        }
+        _ => {}
+    }
+    let first = ty(0).filter(|ty| ty.is_known())?;
+    match name {
+        "is_same" => {
+            let second = ty(1).filter(|ty| ty.is_known())?;
+            truth(first == second)
+        }
+        "is_floating_point" => truth(matches!(first, Ty::Float { bits } if *bits > 16)),
+        "is_integral" => truth(matches!(first, Ty::Int { .. } | Ty::Bool)),
+        "is_arithmetic" => truth(matches!(first, Ty::Int { .. } | Ty::Bool | Ty::Float { .. })),
+        "is_pointer" => truth(matches!(first, Ty::Pointer(_) | Ty::FunctionPointer)),
+        "is_void" => truth(*first == Ty::Void),
+        "is_signed" => truth(matches!(first, Ty::Int { signed: true, .. } | Ty::Float { .. })),
+        "is_unsigned" => truth(matches!(first, Ty::Int { signed: false, .. } | Ty::Bool)),
+        "is_enum" => truth(matches!(first, Ty::Enum(_))),
+        "is_class" => truth(matches!(first, Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. } | Ty::Closure(_))),
+        "is_reference" => truth(matches!(first, Ty::Reference(_))),
+        "is_array" => truth(matches!(first, Ty::Array(..))),
+        _ => None,
+    }
+}

@@ -1,0 +1,881 @@
+//! Expressions to instructions. Conditions stay values where nothing in them has an effect; else they become branches.
+
+use super::builder::{Builder, StaticKey};
+use super::constant;
+use super::names::Found;
+use super::scope::Binding;
+use super::types::{Bound, INT, Pointee, Ty};
+use super::values::{Ev, What, axis_of, source_of};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use std::sync::Arc;
+
+impl Builder<'_> {
+    pub fn eval(&mut self, expr: &Expr) -> Ev {
+        if !self.descend(expr.span) {
+            let value = self.unknown(Vec::new(), expr.span);
+            return Ev::value(value, Ty::Unknown);
+        }
+        let ev = self.eval_kind(expr);
+        self.ascend();
+        ev
+    }
+
+    fn eval_kind(&mut self, expr: &Expr) -> Ev {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Int { value, unsigned } => {
+                let ty = constant::literal_type(*value, *unsigned);
+                Ev::value(self.int(*value, span), ty)
+            }
+            ExprKind::Float(_) => Ev::value(self.unknown(Vec::new(), span), Ty::Float { bits: 64 }),
+            ExprKind::Str(_) => {
+                let value = self.unknown(Vec::new(), span);
+                Ev::value(value, Ty::pointer_to(Ty::Int { bits: 8, signed: true }))
+            }
+            ExprKind::Null => Ev::value(self.int(0, span), Ty::pointer_to(Ty::Void)),
+            ExprKind::This => match self.this() {
+                Some((value, class)) => Ev::value(value, Ty::pointer_to(Ty::Class(class))),
+                None => Ev::value(self.unknown(Vec::new(), span), Ty::Unknown),
+            },
+            ExprKind::Name(path) => self.eval_name(path, span, false),
+            ExprKind::Unary(op, inner) => self.eval_unary(*op, inner, span),
+            ExprKind::Binary(op, a, b) => self.eval_binary(*op, a, b, span),
+            ExprKind::Assign(op, target, value) => self.eval_assign(*op, target, value, span).1,
+            ExprKind::Increment { by, prefix, target } => self.eval_increment(*by, *prefix, target, span).1,
+            ExprKind::Conditional(on, yes, no) => self.eval_conditional(on, yes, no, span),
+            ExprKind::Comma(a, b) => {
+                self.eval(a);
+                self.eval(b)
+            }
+            ExprKind::Call { callee, args } => self.eval_call(callee, args, span),
+            ExprKind::Launch { config, args, .. } => {
+                for arg in config.iter().chain(args) {
+                    self.eval(arg);
+                }
+                Ev::nothing()
+            }
+            ExprKind::Member { object, arrow, member } => self.eval_member(object, *arrow, member, span),
+            ExprKind::Index(base, index) => self.eval_index(base, index, span),
+            ExprKind::Cast(ty, inner) => self.eval_cast(ty, inner, span),
+            ExprKind::Construct(ty, args) => {
+                let ty = self.resolve(ty);
+                self.construct_value(&ty, args, span)
+            }
+            ExprKind::InitList(list) => {
+                // Without a target: the values in order.
+                let mut parts = Vec::new();
+                for (index, (name, value)) in list.iter().enumerate() {
+                    let value = self.rvalue_of(value);
+                    parts.push((name.clone().unwrap_or_else(|| Name::from(index.to_string())), value));
+                }
+                match &parts[..] {
+                    [] => Ev::value(self.int(0, span), Ty::Unknown),
+                    _ => Ev { what: What::Parts(parts), ty: Ty::Unknown, is_volatile: false },
+                }
+            }
+            ExprKind::Lambda(lambda) => self.eval_lambda(lambda),
+            ExprKind::Statements(list) => self.eval_statements(list),
+            ExprKind::Expansion(inner) => {
+                let packs = self.names_of_packs(inner);
+                // Where no pack is known, once stands for any number.
+                let count = packs.first().map_or(1, |(_, count)| *count);
+                let mut last = Ev::nothing();
+                for index in 0..count {
+                    let outer = self.enter_element(&packs, index);
+                    last = self.eval(inner);
+                    self.leave_scope(outer);
+                }
+                last
+            }
+            ExprKind::Fold(op, inner) => self.eval_fold(*op, inner, span),
+            ExprKind::Unevaluated(_) => match self.constant(expr) {
+                Some(value) => Ev::value(self.int(value, span), Ty::Int { bits: 64, signed: false }),
+                None => Ev::value(self.unknown(Vec::new(), span), Ty::Int { bits: 64, signed: false }),
+            },
+            ExprKind::Asm(asm) => {
+                self.assembly(asm);
+                Ev::nothing()
+            }
+            ExprKind::Unreadable => {
+                let at = self.at(span);
+                self.graph.incomplete.push((at, "an expression could not be read".to_string()));
+                Ev::value(self.unknown(Vec::new(), span), Ty::Unknown)
+            }
+        }
+    }
+
+    /// Like `eval`, but a variable stays a place even where its value is known.
+    pub fn eval_place(&mut self, expr: &Expr) -> Ev {
+        match &expr.kind {
+            ExprKind::Name(path) => self.eval_name(path, expr.span, true),
+            ExprKind::Assign(op, target, value) => self.eval_assign(*op, target, value, expr.span).0,
+            ExprKind::Increment { by, prefix: true, target } => self.eval_increment(*by, true, target, expr.span).0,
+            ExprKind::Comma(a, b) => {
+                self.eval(a);
+                self.eval_place(b)
+            }
+            _ => self.eval(expr),
+        }
+    }
+
+    fn eval_name(&mut self, path: &Path, span: Span, place: bool) -> Ev {
+        match self.find(path) {
+            Found::Binding(binding) => self.eval_binding(binding, span, place),
+            Found::Field(class, index) => {
+                let name = class.class.members[index].name.clone();
+                let ty = self.field_type(&class, index);
+                match self.this() {
+                    Some((this, _)) => {
+                        let base = Ev::place(this, Ty::Class(class));
+                        self.member_of(&base, &name, ty, span)
+                    }
+                    None => Ev::value(self.unknown(Vec::new(), span), ty),
+                }
+            }
+            Found::StaticField(class, index) => self.eval_static_member(&class, index, span),
+            Found::Constant(value, ty) => Ev::value(self.int(value, span), ty),
+            Found::Functions(set) => {
+                let set = self.function_set(set);
+                Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set))
+            }
+            Found::Value(item) => self.eval_variable_item(item, span),
+            Found::Source(kind) => self.source_parts(kind, span),
+            Found::Type(ty) => Ev::typed(ty),
+            Found::None => {
+                let whole = Expr { kind: ExprKind::Name(path.clone()), span };
+                if let Some((value, ty)) = self.constant_typed(&whole) {
+                    return Ev::value(self.int(value, span), ty);
+                }
+                let name = path.segments.last().map_or_else(|| Name::from(""), |segment| segment.name.clone());
+                if &*name == "warpSize" {
+                    return Ev::value(self.int(32, span), INT);
+                }
+                Ev::value(self.source(Source::Named(name), span), Ty::Unknown)
+            }
+        }
+    }
+
+    fn eval_binding(&mut self, binding: Binding, span: Span, place: bool) -> Ev {
+        match binding {
+            Binding::Object { ty, constant: Some(value), .. } if !place => Ev::value(self.int(value, span), ty),
+            Binding::Object { object, ty, .. } => {
+                let address = self.address(object, span);
+                let is_volatile = self.graph.objects[object.index()].is_volatile;
+                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                self.follow_reference(ev, span)
+            }
+            Binding::Alias { address, ty, is_volatile } => {
+                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                self.follow_reference(ev, span)
+            }
+            Binding::Value { value, ty } => Ev::value(value, ty),
+            Binding::Constant { value, ty } => Ev::value(self.int(value, span), ty),
+            Binding::Static(Ty::Functions(set)) => Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set)),
+            Binding::Static(ty) | Binding::Type(ty) => Ev::typed(ty),
+            Binding::Class { .. } | Binding::Path(_) | Binding::Pack(_) | Binding::Template(_) => {
+                Ev::typed(Ty::Unknown)
+            }
+        }
+    }
+
+    pub fn eval_static_member(&mut self, class: &Arc<super::types::ClassTy>, index: usize, span: Span) -> Ev {
+        if let Some((value, ty)) = self.constant_member(class, index) {
+            return Ev::value(self.int(value, span), ty);
+        }
+        let member = &class.class.members[index];
+        let name = member.name.clone();
+        let storage = member.storage;
+        let ty = self.field_type(class, index);
+        let kind = match storage {
+            Storage { shared: true, .. } => ObjectKind::Shared,
+            Storage { constant: true, .. } | Storage { is_constexpr: true, .. } => ObjectKind::Constant,
+            _ => ObjectKind::Global,
+        };
+        if ty.is_static() {
+            return Ev::typed(ty);
+        }
+        let key = StaticKey::Member(class.clone(), name.clone());
+        let object = match self.statics.get(&key) {
+            Some(object) => *object,
+            None => {
+                let object = self.new_object(&name, kind, &ty, span);
+                self.statics.insert(key, object);
+                object
+            }
+        };
+        Ev::place(self.address(object, span), ty)
+    }
+
+    fn eval_variable_item(&mut self, item: ItemId, span: Span) -> Ev {
+        if let Some((value, ty)) = self.constant_item(item) {
+            return Ev::value(self.int(value, span), ty);
+        }
+        let program = self.program;
+        let header = program.item(item);
+        let name = header.name.clone();
+        let scope = self.item_scope(item);
+        let declaration = program.value(item).cloned();
+        let ty = match &declaration {
+            Some(declaration) => self.in_item(item, scope, |builder| builder.declared_type(declaration)),
+            None => Ty::Unknown,
+        };
+        if ty.is_static() {
+            return Ev::typed(ty);
+        }
+        let in_memory = header.is_constant_memory || header.is_device_memory || header.is_shared;
+        let is_const =
+            header.is_const || declaration.as_ref().is_some_and(|it| it.storage.is_constexpr || it.ty.is_const);
+        let kind = if header.is_shared {
+            ObjectKind::Shared
+        } else if header.is_constant_memory || (is_const && ty.is_aggregate()) {
+            ObjectKind::Constant
+        } else if in_memory {
+            ObjectKind::Global
+        } else {
+            return Ev::value(self.source(Source::Named(name), span), ty);
+        };
+        let key = StaticKey::Item(item, Vec::new());
+        let object = match self.statics.get(&key) {
+            Some(object) => *object,
+            None => {
+                let object = self.new_object(&name, kind, &ty, span);
+                if let Some(declaration) = &declaration {
+                    self.graph.objects[object.index()].at = At { item, span: declaration.span };
+                    self.graph.objects[object.index()].is_volatile = declaration.ty.is_volatile;
+                }
+                self.statics.insert(key, object);
+                object
+            }
+        };
+        let is_volatile = self.graph.objects[object.index()].is_volatile;
+        Ev { what: What::Place(self.address(object, span)), ty, is_volatile }
+    }
+
+    fn eval_unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Ev {
+        match op {
+            UnaryOp::AddressOf => {
+                let ev = self.eval_place(inner);
+                match &ev.ty {
+                    Ty::Functions(_) => ev,
+                    _ => {
+                        let ty = Ty::Pointer(Arc::new(Pointee {
+                            ty: ev.ty.value().clone(),
+                            is_const: false,
+                            is_volatile: ev.is_volatile,
+                            restrict: false,
+                        }));
+                        let address = self.address_of(&ev, inner.span);
+                        Ev::value(address, ty)
+                    }
+                }
+            }
+            UnaryOp::Deref => {
+                let ev = self.eval(inner);
+                self.dereference(&ev, span)
+            }
+            _ => {
+                let ev = self.eval(inner);
+                if ev.ty.value().is_aggregate()
+                    && let Some(result) = self.call_operator(unary_name(op), &[ev.clone()], span)
+                {
+                    return result;
+                }
+                let value = self.rvalue(&ev, inner.span);
+                let ty = constant::arithmetic(ev.ty.value(), &INT);
+                match op {
+                    UnaryOp::Not => Ev::value(self.not(value, span), Ty::Bool),
+                    UnaryOp::Plus => Ev::value(value, ty),
+                    _ => match self.constant_of(value) {
+                        Some(known) => {
+                            let folded = if op == UnaryOp::Minus { known.wrapping_neg() } else { !known };
+                            Ev::value(self.int(constant::wrap(folded, &ty), span), ty)
+                        }
+                        None => Ev::value(self.emit(Op::Unary(op, value), span), ty),
+                    },
+                }
+            }
+        }
+    }
+
+    pub fn dereference(&mut self, ev: &Ev, span: Span) -> Ev {
+        match ev.ty.value().clone() {
+            Ty::Functions(_) => ev.clone(),
+            Ty::Pointer(pointee) => {
+                let address = self.rvalue(ev, span);
+                self.place_behind(address, &pointee)
+            }
+            Ty::Class(_) => match self.call_operator("operator*", std::slice::from_ref(ev), span) {
+                Some(result) => result,
+                None => Ev::place(self.address_of(ev, span), Ty::Unknown),
+            },
+            ty => Ev::place(self.rvalue(ev, span), ty.element()),
+        }
+    }
+
+    fn eval_binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Ev {
+        if matches!(op, BinaryOp::And | BinaryOp::Or) {
+            return self.eval_short_circuit(op, a, b, span);
+        }
+        let mut left = self.eval(a);
+        if left.is_place() && !left.ty.is_aggregate() {
+            // Read before the right side may write it.
+            left = Ev::value(self.rvalue(&left, a.span), left.ty);
+        }
+        let right = self.eval(b);
+        self.combine(op, &left, &right, span, (a.span, b.span))
+    }
+
+    pub fn combine(&mut self, op: BinaryOp, left: &Ev, right: &Ev, span: Span, spans: (Span, Span)) -> Ev {
+        let (left_ty, right_ty) = (left.ty.value().clone(), right.ty.value().clone());
+        let is_object = |ty: &Ty| matches!(ty, Ty::Class(_) | Ty::Vector { .. } | Ty::Named(_) | Ty::Enum(_));
+        if (is_object(&left_ty) || is_object(&right_ty))
+            && let Some(result) = self.call_operator(binary_name(op), &[left.clone(), right.clone()], span)
+        {
+            return result;
+        }
+        let x = self.rvalue(left, spans.0);
+        let y = self.rvalue(right, spans.1);
+        if matches!(left_ty, Ty::Pointer(_) | Ty::Array(..)) && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+            let pointer = match &left_ty {
+                Ty::Array(of, _) => Ty::pointer_to((**of).clone()),
+                other => other.clone(),
+            };
+            if matches!(right_ty, Ty::Pointer(_) | Ty::Array(..)) {
+                return Ev::value(self.emit(Op::Binary(op, x, y), span), Ty::Int { bits: 64, signed: true });
+            }
+            let index = if op == BinaryOp::Sub { self.negate(y, span) } else { y };
+            return Ev::value(self.element_address(x, index, span), pointer);
+        }
+        if matches!(right_ty, Ty::Pointer(_) | Ty::Array(..)) && op == BinaryOp::Add {
+            return Ev::value(self.element_address(y, x, span), super::templates::decay(&right_ty));
+        }
+        if is_object(&left_ty) && !matches!(left_ty, Ty::Enum(_))
+            || is_object(&right_ty) && !matches!(right_ty, Ty::Enum(_))
+        {
+            // An operator not in view.
+            let ty = if constant::is_truth(op) {
+                Ty::Bool
+            } else if is_object(&left_ty) {
+                left_ty
+            } else {
+                right_ty
+            };
+            return Ev::value(self.unknown(vec![x, y], span), ty);
+        }
+        let ty = constant::result_type(op, &left_ty, &right_ty);
+        Ev::value(self.binary(op, x, y, &ty, span), ty)
+    }
+
+    pub fn negate(&mut self, value: Value, span: Span) -> Value {
+        match self.constant_of(value) {
+            Some(known) => self.int(known.wrapping_neg(), span),
+            None => self.emit(Op::Unary(UnaryOp::Minus, value), span),
+        }
+    }
+
+    fn eval_short_circuit(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Ev {
+        let left = self.rvalue_of(a);
+        let skips = if op == BinaryOp::And { 0 } else { 1 };
+        if let Some(known) = self.constant_of(left) {
+            if i64::from(known != 0) == skips {
+                return Ev::value(self.int(skips, span), Ty::Bool);
+            }
+            let right = self.rvalue_of(b);
+            return Ev::value(self.truth(right, span), Ty::Bool);
+        }
+        let effects = self.effects_of(b);
+        if !effects.barrier && !effects.writes {
+            let right = self.rvalue_of(b);
+            return Ev::value(self.binary(op, left, right, &Ty::Bool, span), Ty::Bool);
+        }
+        let object = self.temporary("condition", &Ty::Bool, span);
+        let address = self.address(object, span);
+        let left = self.truth(left, span);
+        self.store(address, left, span);
+        let (more, after) = (self.new_block(), self.new_block());
+        let at = self.at(a.span);
+        let end = match op {
+            BinaryOp::And => End::Branch { on: left, yes: more, no: after, at, what: Fork::And },
+            _ => End::Branch { on: left, yes: after, no: more, at, what: Fork::Or },
+        };
+        self.finish(end);
+        self.go_on(more);
+        let right = self.rvalue_of(b);
+        let right = self.truth(right, b.span);
+        self.store(address, right, b.span);
+        self.fall_into(after, span);
+        Ev::value(self.load(address, false, span), Ty::Bool)
+    }
+
+    /// Goes to `yes` or `no` by a condition; short circuits with effects on the right branch one by one.
+    pub fn branch_on(&mut self, expr: &Expr, yes: BlockId, no: BlockId, what: Fork, at: At) {
+        if let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) = &expr.kind {
+            let effects = self.effects_of(b);
+            if (effects.barrier || effects.writes) && self.descend(expr.span) {
+                let more = self.new_block();
+                let left_at = self.at(a.span);
+                match op {
+                    BinaryOp::And => self.branch_on(a, more, no, Fork::And, left_at),
+                    _ => self.branch_on(a, yes, more, Fork::Or, left_at),
+                }
+                self.go_on(more);
+                self.branch_on(b, yes, no, what, at);
+                self.ascend();
+                return;
+            }
+        }
+        let on = self.rvalue_of(expr);
+        self.branch_value(on, yes, no, what, at);
+    }
+
+    pub fn branch_value(&mut self, on: Value, yes: BlockId, no: BlockId, what: Fork, at: At) {
+        match self.constant_of(on) {
+            Some(known) => {
+                let to = if known != 0 { yes } else { no };
+                self.finish(End::Jump { to, leaving: Leaving::Fall, at });
+            }
+            None => self.finish(End::Branch { on, yes, no, at, what }),
+        }
+    }
+
+    fn eval_conditional(&mut self, on: &Expr, yes: &Expr, no: &Expr, span: Span) -> Ev {
+        let test = self.rvalue_of(on);
+        if let Some(known) = self.constant_of(test) {
+            return self.eval(if known != 0 { yes } else { no });
+        }
+        let mut effects = self.effects_of(yes);
+        effects.join(self.effects_of(no));
+        if !effects.barrier && !effects.writes {
+            let (a, b) = (self.eval(yes), self.eval(no));
+            return self.choose_between(test, &a, &b, span, (yes.span, no.span));
+        }
+        let (then, other, after) = (self.new_block(), self.new_block(), self.new_block());
+        let at = self.at(on.span);
+        self.finish(End::Branch { on: test, yes: then, no: other, at, what: Fork::Conditional });
+        self.go_on(then);
+        let a = self.eval(yes);
+        let ty = a.ty.clone();
+        let object = self.temporary("conditional", &ty, span);
+        let address = self.address(object, span);
+        self.store_to(address, &ty, &a, yes.span);
+        self.jump(after, Leaving::Fall, span);
+        self.go_on(other);
+        let b = self.eval(no);
+        let address = self.address(object, span);
+        self.store_to(address, &ty, &b, no.span);
+        self.fall_into(after, span);
+        if matches!(ty, Ty::Void) {
+            return Ev::nothing();
+        }
+        Ev::place(self.address(object, span), join_types(&a.ty, &b.ty))
+    }
+
+    pub fn choose_between(&mut self, on: Value, a: &Ev, b: &Ev, span: Span, spans: (Span, Span)) -> Ev {
+        if let (Ty::Functions(x), Ty::Functions(y)) = (&a.ty, &b.ty) {
+            let mut all = self.function_sets[*x as usize].clone();
+            for one in self.function_sets[*y as usize].clone() {
+                if !all.contains(&one) {
+                    all.push(one);
+                }
+            }
+            let set = self.function_set(all);
+            let (x, y) = (self.rvalue(a, spans.0), self.rvalue(b, spans.1));
+            return Ev::value(self.select(on, x, y, span), Ty::Functions(set));
+        }
+        if a.ty.is_static() {
+            return a.clone();
+        }
+        let ty = join_types(&a.ty, &b.ty);
+        if let (What::Place(x), What::Place(y)) = (&a.what, &b.what)
+            && (ty.is_aggregate() || a.ty == b.ty && !a.ty.is_scalar() && a.ty.is_known())
+        {
+            let address = self.select(on, *x, *y, span);
+            return Ev { what: What::Place(address), ty, is_volatile: a.is_volatile };
+        }
+        let (x, y) = (self.rvalue(a, spans.0), self.rvalue(b, spans.1));
+        Ev::value(self.select(on, x, y, span), super::templates::decay(&ty))
+    }
+
+    /// The target and the new value.
+    fn eval_assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> (Ev, Ev) {
+        // The right side first: its calls may write what the left reads.
+        let new = if let ExprKind::InitList(_) = value.kind { None } else { Some(self.eval(value)) };
+        let place = self.eval_place(target);
+        let ty = place.ty.value().clone();
+        let Some(new) = new else {
+            let address = self.address_of(&place, target.span);
+            self.initialise(address, &ty, value);
+            return (place.clone(), place);
+        };
+        if let Some(op) = op {
+            if ty.is_aggregate()
+                && let Some(result) =
+                    self.call_operator(&format!("{}=", binary_name(op)), &[place.clone(), new.clone()], span)
+            {
+                return (result.clone(), result);
+            }
+            let mut combined = self.combine(op, &place, &new, span, (target.span, value.span));
+            let converted = self.rvalue(&combined, span);
+            let converted = self.convert(converted, &combined.ty, &ty, span);
+            combined = Ev::value(converted, ty.clone());
+            self.write(&place, &combined, span);
+            return (place, combined);
+        }
+        if matches!(ty, Ty::Class(_))
+            && let Some(result) = self.call_operator("operator=", &[place.clone(), new.clone()], span)
+        {
+            return (result.clone(), result);
+        }
+        self.learn(target, &new.ty);
+        if place.ty.is_static() {
+            return (new.clone(), new);
+        }
+        if ty.is_aggregate() || new.ty.value().is_aggregate() || !matches!(new.what, What::Value(_) | What::Place(_)) {
+            self.write(&place, &new, span);
+            return (place.clone(), place);
+        }
+        let converted = self.rvalue(&new, value.span);
+        let converted = self.convert(converted, &new.ty, &ty, span);
+        let result = Ev::value(converted, if ty.is_known() { ty } else { new.ty.clone() });
+        self.write(&place, &result, span);
+        (place, result)
+    }
+
+    /// A variable that holds a function or a group is known better after it has been assigned one.
+    fn learn(&mut self, target: &Expr, new: &Ty) {
+        let ExprKind::Name(path) = &target.kind else { return };
+        let [only] = &path.segments[..] else { return };
+        match new {
+            Ty::Closure(_) | Ty::Group(_) | Ty::Library(_) => self.refine(&only.name, new.clone()),
+            _ => {}
+        }
+    }
+
+    pub fn write(&mut self, place: &Ev, value: &Ev, span: Span) {
+        match &place.what {
+            What::Place(address) => {
+                let ty = place.ty.clone();
+                self.store_to(*address, &ty, value, span);
+            }
+            // What is known only by value: a class whose `operator[]` gave no place, a proxy.
+            What::Value(target) if !place.ty.is_scalar() => {
+                let from = vec![self.rvalue(value, span)];
+                let target = *target;
+                self.emit(Op::Clobber { address: target, from }, span);
+            }
+            _ => {}
+        }
+    }
+
+    fn eval_increment(&mut self, by: i64, prefix: bool, target: &Expr, span: Span) -> (Ev, Ev) {
+        let place = self.eval_place(target);
+        let ty = place.ty.value().clone();
+        if ty.is_aggregate() {
+            let name = if by > 0 { "operator++" } else { "operator--" };
+            if let Some(result) = self.call_operator(name, &[place.clone()], span) {
+                return (result.clone(), if prefix { result } else { place });
+            }
+        }
+        let old = self.rvalue(&place, target.span);
+        let step = self.int(by, span);
+        let new = match &ty {
+            Ty::Pointer(_) => self.element_address(old, step, span),
+            _ if by < 0 => {
+                let one = self.int(-by, span);
+                self.binary(BinaryOp::Sub, old, one, &ty, span)
+            }
+            _ => self.binary(BinaryOp::Add, old, step, &ty, span),
+        };
+        let value = Ev::value(new, ty.clone());
+        self.write(&place, &value, span);
+        (place, if prefix { value } else { Ev::value(old, ty) })
+    }
+
+    fn eval_member(&mut self, object: &Expr, arrow: bool, member: &Path, span: Span) -> Ev {
+        let Some(last) = member.segments.last() else { return Ev::typed(Ty::Unknown) };
+        if let ExprKind::Name(path) = &object.kind
+            && let Found::Source(kind) = self.find(path)
+            && let Some(axis) = axis_of(&last.name)
+        {
+            return Ev::value(self.source(source_of(kind, axis), span), super::types::UNSIGNED);
+        }
+        let base = self.eval_object(object, arrow);
+        self.member_named(&base, last, span)
+    }
+
+    /// What stands before `.` or `->`, as the object itself.
+    pub fn eval_object(&mut self, object: &Expr, arrow: bool) -> Ev {
+        let ev = self.eval_place(object);
+        if !arrow {
+            return ev;
+        }
+        let mut ev = ev;
+        for _ in 0..8 {
+            match ev.ty.value().clone() {
+                Ty::Class(_) => match self.call_operator("operator->", &[ev.clone()], object.span) {
+                    Some(result) => ev = result,
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        self.dereference(&ev, object.span)
+    }
+
+    pub fn member_named(&mut self, base: &Ev, segment: &Segment, span: Span) -> Ev {
+        let name = &segment.name;
+        match base.ty.value().clone() {
+            Ty::Class(class) => match self.find_in_class(&class, segment) {
+                Some(Found::Field(owner, index)) => {
+                    let ty = self.field_type(&owner, index);
+                    self.member_of(base, name, ty, span)
+                }
+                Some(Found::StaticField(owner, index)) => self.eval_static_member(&owner, index, span),
+                Some(Found::Constant(value, ty)) => Ev::value(self.int(value, span), ty),
+                Some(Found::Binding(binding)) => self.eval_binding(binding, span, false),
+                _ => self.member_of(base, name, Ty::Unknown, span),
+            },
+            Ty::Vector { name: vector, of, .. } => {
+                // A copy of the thread index or the block's extent keeps its components.
+                if self.copied_index && matches!(&*vector, "uint3" | "dim3") && matches!(&**name, "y" | "z") {
+                    self.graph.multidimensional = true;
+                }
+                self.member_of(base, name, (*of).clone(), span)
+            }
+            _ => self.member_of(base, name, Ty::Unknown, span),
+        }
+    }
+
+    fn eval_index(&mut self, base: &Expr, index: &Expr, span: Span) -> Ev {
+        let object = self.eval_place(base);
+        let subscript = self.eval(index);
+        match object.ty.value().clone() {
+            Ty::Class(_) => {
+                if let Some(result) = self.call_operator("operator[]", &[object.clone(), subscript.clone()], span) {
+                    return result;
+                }
+                let base = self.address_of(&object, span);
+                let index = self.rvalue(&subscript, span);
+                Ev::place(self.element_address(base, index, span), Ty::Unknown)
+            }
+            Ty::Int { .. } | Ty::Bool | Ty::Enum(_) => {
+                // `i[p]`
+                let pointer = self.rvalue(&subscript, span);
+                let index = self.rvalue(&object, span);
+                Ev::place(self.element_address(pointer, index, span), subscript.ty.value().element())
+            }
+            ty @ (Ty::Named(_) | Ty::Vector { .. }) => {
+                let base = self.address_of(&object, span);
+                let index = self.rvalue(&subscript, span);
+                let element = if let Ty::Vector { of, .. } = ty { (*of).clone() } else { Ty::Unknown };
+                Ev::place(self.element_address(base, index, span), element)
+            }
+            ty => {
+                let base = self.rvalue(&object, base.span);
+                let index = self.rvalue(&subscript, index.span);
+                let address = self.element_address(base, index, span);
+                let is_volatile = ty.is_volatile_target() || matches!(ty, Ty::Array(..)) && object.is_volatile;
+                Ev { what: What::Place(address), ty: ty.element(), is_volatile }
+            }
+        }
+    }
+
+    fn eval_cast(&mut self, ty: &Type, inner: &Expr, span: Span) -> Ev {
+        let to = self.resolve(ty);
+        match &to {
+            Ty::Void => {
+                self.eval(inner);
+                return Ev::nothing();
+            }
+            Ty::Reference(pointee) => {
+                let ev = self.eval_place(inner);
+                let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
+                return Ev { ty, ..ev };
+            }
+            Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
+                return self.construct_value(&to, std::slice::from_ref(inner), span);
+            }
+            _ => {}
+        }
+        let ev = self.eval(inner);
+        if matches!(ev.ty, Ty::Functions(_)) && matches!(to, Ty::FunctionPointer | Ty::Pointer(_) | Ty::Unknown) {
+            return ev;
+        }
+        if ev.ty.is_static() || !to.is_known() {
+            return ev;
+        }
+        if let Ty::Class(_) = ev.ty.value()
+            && let Some(result) = self.call_conversion(&ev, &to, span)
+        {
+            return result;
+        }
+        if to.is_aggregate() {
+            // A class not in view made from the value.
+            return Ev { ty: to, ..ev };
+        }
+        let value = self.rvalue(&ev, inner.span);
+        Ev::value(self.convert(value, &ev.ty, &to, span), to)
+    }
+
+    fn eval_statements(&mut self, list: &[Stmt]) -> Ev {
+        let outer = self.enter_scope();
+        let base = self.cleanups.len();
+        let mut result = Ev::nothing();
+        for (index, stmt) in list.iter().enumerate() {
+            match &stmt.kind {
+                StmtKind::Expr(value) if index + 1 == list.len() => result = self.eval(value),
+                _ => self.statement(stmt),
+            }
+        }
+        if let What::Place(_) = result.what
+            && !result.ty.is_aggregate()
+        {
+            let span = list.last().map_or(Span::default(), |stmt| stmt.span);
+            let value = self.rvalue(&result, span);
+            result = Ev::value(value, result.ty);
+        }
+        self.clean_up(base);
+        self.leave_scope(outer);
+        result
+    }
+
+    fn eval_fold(&mut self, op: BinaryOp, inner: &Expr, span: Span) -> Ev {
+        let packs = self.names_of_packs(inner);
+        let count = packs.first().map_or(0, |(_, count)| *count);
+        let mut total: Option<Ev> = None;
+        for index in 0..count {
+            let outer = self.enter_element(&packs, index);
+            let ev = self.eval(inner);
+            total = Some(match total {
+                None => ev,
+                Some(so_far) if matches!(ev.ty, Ty::Void) => {
+                    let _ = so_far;
+                    ev
+                }
+                Some(so_far) => self.combine(op, &so_far, &ev, span, (span, span)),
+            });
+            self.leave_scope(outer);
+        }
+        total.unwrap_or_else(|| {
+            let value = i64::from(op == BinaryOp::And);
+            Ev::value(self.int(value, span), Ty::Bool)
+        })
+    }
+
+    /// The static type of an expression that is not evaluated.
+    pub fn type_of(&mut self, expr: &Expr) -> Ty {
+        match &expr.kind {
+            ExprKind::Int { value, unsigned } => constant::literal_type(*value, *unsigned),
+            ExprKind::Float(_) => Ty::Float { bits: 64 },
+            ExprKind::Name(path) => match self.find(path) {
+                Found::Binding(
+                    Binding::Object { ty, .. }
+                    | Binding::Alias { ty, .. }
+                    | Binding::Value { ty, .. }
+                    | Binding::Constant { ty, .. }
+                    | Binding::Static(ty),
+                ) => ty.value().clone(),
+                Found::Field(class, index) | Found::StaticField(class, index) => {
+                    self.field_type(&class, index).value().clone()
+                }
+                Found::Constant(_, ty) => ty,
+                _ => Ty::Unknown,
+            },
+            ExprKind::This => match self.this() {
+                Some((_, class)) => Ty::pointer_to(Ty::Class(class)),
+                None => Ty::Unknown,
+            },
+            ExprKind::Member { object, arrow, member } => {
+                let object = self.type_of(object);
+                let object = if *arrow { object.value().element() } else { object.value().clone() };
+                let Some(last) = member.segments.last() else { return Ty::Unknown };
+                match object {
+                    Ty::Class(class) => match self.find_in_class(&class, last) {
+                        Some(Found::Field(owner, index) | Found::StaticField(owner, index)) => {
+                            self.field_type(&owner, index)
+                        }
+                        _ => Ty::Unknown,
+                    },
+                    Ty::Vector { of, .. } => (*of).clone(),
+                    _ => Ty::Unknown,
+                }
+            }
+            ExprKind::Unary(UnaryOp::Deref, inner) | ExprKind::Index(inner, _) => {
+                let inner = self.type_of(inner);
+                inner.value().element()
+            }
+            ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve(ty),
+            ExprKind::Call { callee, .. } => {
+                if let ExprKind::Name(path) = &callee.kind {
+                    match self.find(path) {
+                        Found::Type(ty) | Found::Binding(Binding::Type(ty)) => return ty,
+                        Found::Functions(set) if set.len() == 1 => {
+                            let callable = set[0].clone();
+                            let scope = self.scope_of_callable(&callable);
+                            return self.resolve_in(scope, &callable.function.result);
+                        }
+                        _ => {}
+                    }
+                }
+                Ty::Unknown
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (a, b) = (self.type_of(a), self.type_of(b));
+                constant::result_type(*op, &a, &b)
+            }
+            _ => Ty::Unknown,
+        }
+    }
+}
+
+fn join_types(a: &Ty, b: &Ty) -> Ty {
+    let (a, b) = (a.value(), b.value());
+    match (a, b) {
+        (a, b) if a == b => a.clone(),
+        (Ty::Pointer(_) | Ty::Array(..), _) => super::templates::decay(a),
+        (_, Ty::Pointer(_) | Ty::Array(..)) => super::templates::decay(b),
+        (a, _) if a.is_aggregate() => a.clone(),
+        (_, b) if b.is_aggregate() => b.clone(),
+        (a, b) => constant::arithmetic(a, b),
+    }
+}
+
+fn unary_name(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Plus => "operator+",
+        UnaryOp::Minus => "operator-",
+        UnaryOp::Not => "operator!",
+        UnaryOp::BitNot => "operator~",
+        UnaryOp::Deref => "operator*",
+        UnaryOp::AddressOf => "operator&",
+    }
+}
+
+pub fn binary_name(op: BinaryOp) -> &'static str {
+    use BinaryOp::*;
+    match op {
+        Add => "operator+",
+        Sub => "operator-",
+        Mul => "operator*",
+        Div => "operator/",
+        Rem => "operator%",
+        Shl => "operator<<",
+        Shr => "operator>>",
+        BitAnd => "operator&",
+        BitOr => "operator|",
+        BitXor => "operator^",
+        And => "operator&&",
+        Or => "operator||",
+        Eq => "operator==",
+        Ne => "operator!=",
+        Lt => "operator<",
+        Le => "operator<=",
+        Gt => "operator>",
+        Ge => "operator>=",
+    }
+}
+
+/// Bounds of nothing: for functions without template arguments.
+pub const NO_BOUNDS: &[Bound] = &[];

@@ -1,0 +1,330 @@
+//! What a function holds, itself and through all it may call: what decides whether its body must be followed.
+//!
+//! Calls are followed by name and visibility alone, so this says "may", never "does".
+
+use super::program::{Item, ItemKind, Program};
+use super::visit::{Node, visit};
+use crate::graph::ItemId;
+use crate::program::*;
+use crate::words::{SourceKind, Words};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the body itself says.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// What it may call, constructors by the class's name.
+    pub calls: Vec<Call>,
+    pub what: Holds,
+    /// Expressions and statements.
+    pub size: u32,
+}
+
+/// A call, or a name that a function may be passed on by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Call {
+    pub name: Name,
+    /// On an object: only a member can be meant.
+    pub on_object: bool,
+    /// So many arguments, where that can be counted.
+    pub args: Option<u32>,
+}
+
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holds {
+    /// A barrier, or an instruction that ends the thread.
+    pub barrier: bool,
+    /// Values that differ between threads: the thread index, atomics, clocks, shared memory, unknown assembly.
+    pub varying: bool,
+    /// Writes to something that may outlive it.
+    pub writes: bool,
+    /// `.y` or `.z` of the thread index or the block's extent.
+    pub multidimensional: bool,
+}
+
+impl Holds {
+    pub fn join(&mut self, other: Holds) {
+        self.barrier |= other.barrier;
+        self.varying |= other.varying;
+        self.writes |= other.writes;
+        self.multidimensional |= other.multidimensional;
+    }
+
+    fn is_full(self) -> bool {
+        self.barrier && self.varying && self.writes && self.multidimensional
+    }
+}
+
+/// Facts of a function and all it may call.
+pub type Reach = Holds;
+
+/// Beyond so many functions a search stops and takes everything for possible but a barrier.
+const SEARCH_LIMIT: usize = 4_000;
+/// A call by a name that so many functions share says nothing.
+const COMMON_NAME: usize = 64;
+
+pub fn of_function(function: &Function, words: &Words) -> Facts {
+    let mut facts = Facts::default();
+    let mut todo: Vec<Node> = vec![Node::Stmt(&function.body)];
+    let mut locals: FxHashSet<&str> = function.params.iter().filter_map(|param| param.name.as_deref()).collect();
+    for (base, args) in &function.initialisers {
+        if let Some(last) = base.segments.last() {
+            facts.calls.push(Call { name: last.name.clone(), on_object: false, args: None });
+        }
+        todo.extend(args.iter().map(Node::Expr));
+    }
+    visit(todo.clone(), |node| {
+        if let Node::Declaration(declaration) = node {
+            locals.insert(&declaration.name);
+        }
+        true
+    });
+    gather(todo, &locals, words, &mut facts);
+    facts
+}
+
+/// Facts of a piece of a body.
+pub fn of_expr(expr: &Expr, words: &Words) -> Facts {
+    let mut facts = Facts::default();
+    gather(vec![Node::Expr(expr)], &FxHashSet::default(), words, &mut facts);
+    facts
+}
+
+fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut Facts) {
+    let mut calls: FxHashSet<Call> = FxHashSet::default();
+    let mut what = facts.what;
+    let mut size = 0;
+    visit(todo, |node| {
+        size += 1;
+        match node {
+            Node::Expr(expr) => look(expr, locals, words, &mut what, &mut calls),
+            Node::Declaration(declaration) => {
+                if declaration.storage.shared {
+                    what.varying = true;
+                }
+            }
+            Node::Type(Type { kind: TypeKind::Named(path), .. }) => {
+                library(path, words, &mut what);
+                if let Some(last) = path.segments.last() {
+                    calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
+                }
+            }
+            Node::Asm(asm) => {
+                let mentions = |word: &str| asm.text.contains(word);
+                what.barrier |= super::ptx::waits(&asm.text);
+                what.varying = true;
+                what.writes |= mentions("st.") || mentions("red.") || mentions("atom") || mentions("cp.");
+                what.multidimensional |= mentions("tid.y") || mentions("tid.z");
+            }
+            _ => {}
+        }
+        true
+    });
+    let mut calls: Vec<Call> = calls.into_iter().collect();
+    calls.sort();
+    facts.calls.extend(calls);
+    facts.what = what;
+    facts.size += size;
+}
+
+fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, calls: &mut FxHashSet<Call>) {
+    match &expr.kind {
+        ExprKind::Name(path) => {
+            library(path, words, what);
+            let Some(last) = path.segments.last() else { return };
+            if matches!(words.source(&last.name), Some(SourceKind::ThreadIdx)) {
+                what.varying = true;
+            }
+            // A function may be passed on by name.
+            if path.segments.len() > 1 || !locals.contains(&*last.name) {
+                calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
+            }
+        }
+        ExprKind::Call { callee, args } => {
+            let count = !args.iter().any(|arg| matches!(arg.kind, ExprKind::Expansion(_)));
+            let count = count.then_some(args.len() as u32);
+            let (name, on_object) = match &callee.kind {
+                ExprKind::Name(path) => (path.segments.last(), false),
+                ExprKind::Member { member, .. } => (member.segments.last(), true),
+                _ => (None, true),
+            };
+            // What is called may be a functor.
+            let is_value = match &callee.kind {
+                ExprKind::Name(path) => path.segments.len() == 1 && locals.contains(&*path.segments[0].name),
+                ExprKind::Member { .. } => false,
+                _ => true,
+            };
+            if is_value {
+                calls.insert(Call { name: Name::from("operator()"), on_object: true, args: count });
+            }
+            let Some(name) = name.map(|segment| &segment.name) else { return };
+            word(name, words, what);
+            if waits(callee, name, words) {
+                what.barrier = true;
+                what.varying = true;
+            }
+            if !is_value {
+                calls.insert(Call { name: name.clone(), on_object, args: count });
+            }
+        }
+        ExprKind::Member { object, member, .. } => {
+            if let (ExprKind::Name(path), Some(member)) = (&object.kind, member.segments.last()) {
+                let source = path.segments.last().and_then(|segment| words.source(&segment.name));
+                if matches!(source, Some(SourceKind::ThreadIdx | SourceKind::BlockDim)) {
+                    what.multidimensional |= matches!(&*member.name, "y" | "z");
+                }
+            }
+        }
+        ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. } => {
+            if !matches!(&target.kind, ExprKind::Name(_)) {
+                what.writes = true;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A class whose methods are collectives is named.
+fn library(path: &Path, words: &Words, what: &mut Holds) {
+    if path.segments.iter().any(|segment| words.library(&segment.name).is_some()) {
+        what.barrier = true;
+        what.varying = true;
+    }
+}
+
+/// The call may be one of a barrier's forms.
+fn waits(callee: &Expr, name: &str, words: &Words) -> bool {
+    match &callee.kind {
+        ExprKind::Name(path) => {
+            let before = path.segments.len().checked_sub(2).map(|index| &*path.segments[index].name);
+            let of_group = |on: &[String]| !on.is_empty();
+            let in_groups = matches!(before, Some("cg" | "cooperative_groups")) || name == "sync";
+            words.barrier(name).iter().any(|row| !of_group(&row.on) || in_groups)
+                || words.barrier_method(name).iter().any(|row| row.on.iter().any(|on| Some(on.as_str()) == before))
+        }
+        // `Reduce(temp).Sum(x)`, whatever `Reduce` stands for.
+        ExprKind::Member { object, .. } if matches!(object.kind, ExprKind::Call { .. } | ExprKind::Construct(..)) => {
+            name.starts_with(char::is_uppercase) || !words.barrier_method(name).is_empty()
+        }
+        ExprKind::Member { .. } => !words.barrier_method(name).is_empty(),
+        _ => false,
+    }
+}
+
+fn word(name: &str, words: &Words, what: &mut Holds) {
+    if words.is_atomic(name) || words.is_atomic_method(name) {
+        what.varying = true;
+        what.writes = true;
+    }
+    if words.varies(name).is_some()
+        || words.group_maker(name).is_some()
+        || name == "thread_rank"
+        || name == "__activemask"
+    {
+        what.varying = true;
+    }
+    if matches!(words.stop(name), Some(crate::words::Stop::Exit)) {
+        what.barrier = true;
+    }
+}
+
+/// Whether the call may mean this function.
+pub fn may_mean(call: &Call, item: &Item) -> bool {
+    matches!(item.kind, ItemKind::Function)
+        && item.has_body
+        && !item.is_kernel
+        && (!call.on_object || item.class.is_some())
+        && call.args.is_none_or(|count| count <= item.params.1 && (item.params.0 <= count || item.class.is_some()))
+}
+
+impl Program<'_> {
+    /// What the function holds, together with all it may call.
+    pub fn reach(&self, root: ItemId, words: &Words) -> Reach {
+        if let Ok(known) = self.reach.lock()
+            && let Some(found) = known.get(&root)
+        {
+            return *found;
+        }
+        let mut parents: FxHashMap<ItemId, ItemId> = FxHashMap::default();
+        let mut queue = VecDeque::from([root]);
+        let mut total = Reach::default();
+        let mut barrier_at = None;
+        let mut whole = true;
+        let mut asked: FxHashSet<Call> = FxHashSet::default();
+        parents.insert(root, root);
+        while let Some(item) = queue.pop_front() {
+            let known = self.reach.lock().ok().and_then(|known| known.get(&item).copied());
+            if let Some(known) = known {
+                total.join(known);
+                if known.barrier && barrier_at.is_none() {
+                    barrier_at = Some(item);
+                }
+                continue;
+            }
+            let facts = self.facts(item, words);
+            total.join(facts.what);
+            if facts.what.barrier && barrier_at.is_none() {
+                barrier_at = Some(item);
+            }
+            if total.is_full() {
+                break;
+            }
+            if parents.len() > SEARCH_LIMIT {
+                total.varying = true;
+                total.writes = true;
+                whole = false;
+                break;
+            }
+            for call in facts.calls.iter() {
+                if !asked.insert(call.clone()) {
+                    continue;
+                }
+                let named = self.visible(item, &call.name);
+                let fitting: Vec<ItemId> = named.iter().copied().filter(|id| may_mean(call, self.item(*id))).collect();
+                if fitting.len() > COMMON_NAME {
+                    total.varying = true;
+                    total.writes = true;
+                    continue;
+                }
+                let destructors = self.destructors_of(item, &call.name);
+                for callee in fitting.iter().chain(destructors.iter()) {
+                    if !parents.contains_key(callee) {
+                        parents.insert(*callee, item);
+                        queue.push_back(*callee);
+                    }
+                }
+            }
+        }
+        if let Ok(mut known) = self.reach.lock() {
+            if !total.barrier && whole {
+                // Nothing that was looked at leads to a barrier; the rest is said of the root alone.
+                for item in parents.keys().filter(|item| **item != root) {
+                    known.entry(*item).or_insert(total);
+                }
+            }
+            let mut at = barrier_at;
+            while let Some(item) = at.filter(|item| *item != root) {
+                known.entry(item).or_insert(Reach {
+                    barrier: true,
+                    varying: true,
+                    writes: true,
+                    multidimensional: total.multidimensional,
+                });
+                at = parents.get(&item).copied();
+            }
+            known.insert(root, total);
+        }
+        total
+    }
+
+    fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
+        let mut name = String::with_capacity(class.len() + 1);
+        name.push('~');
+        name.push_str(class);
+        match self.named(&name) {
+            [] => Arc::default(),
+            _ => self.visible(from, &Name::from(name)),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The items of a run as the program that the inliner asks: headers copied, texts expanded and lowered when first needed.
+
+use super::program::{Item, ItemKind, Lowered, Origin, Program};
+use crate::graph::ItemId;
+use crate::lower::{self, Parser};
+use crate::program::{Declaration, Name, Stmt, StmtKind, TemplateParam};
+use crate::source::items;
+use crate::source::tree::{self, Tree};
+use crate::text::{Expanded, FileId};
+use std::sync::{Arc, Mutex, OnceLock};
+
+struct OfTree<'t> {
+    tree: &'t Tree,
+    texts: Vec<OnceLock<Expanded>>,
+    /// Parsers that no thread uses at the moment.
+    parsers: Mutex<Vec<Parser>>,
+}
+
+impl<'t> Program<'t> {
+    pub fn of(tree: &'t Tree) -> Program<'t> {
+        let items = tree.items.iter().map(|item| header(tree, item)).collect();
+        let texts = tree.items.iter().map(|_| OnceLock::new()).collect();
+        Program::new(items, Box::new(OfTree { tree, texts, parsers: Mutex::default() }))
+    }
+}
+
+fn header(tree: &Tree, item: &tree::Item) -> Item {
+    let attributes = &item.attributes;
+    let mut scope: Vec<Name> = item.scope.iter().chain(&item.qualifier).cloned().collect();
+    // A friend is a function of the namespace round the class.
+    let is_friend = attributes.is_friend && item.class.is_some();
+    if is_friend {
+        scope.pop();
+    }
+    let mut has_body = true;
+    let mut params = (0, u32::MAX);
+    let kind = match &item.kind {
+        items::ItemKind::Function(parts) => {
+            has_body = parts.body.is_some();
+            params = (parts.count.min, if parts.count.variadic { u32::MAX } else { parts.count.max });
+            ItemKind::Function
+        }
+        items::ItemKind::Class(parts) => {
+            has_body = parts.body.is_some();
+            ItemKind::Class
+        }
+        items::ItemKind::Enum => ItemKind::Enum,
+        items::ItemKind::Enumerator { enumeration, scoped } => {
+            if *scoped {
+                scope.push(tree.items[*enumeration as usize].name.clone());
+            }
+            ItemKind::Enumerator { enumeration: ItemId(*enumeration), scoped: *scoped }
+        }
+        items::ItemKind::Value => ItemKind::Value,
+        items::ItemKind::Alias => ItemKind::Alias,
+        items::ItemKind::UsingNamespace(path) => ItemKind::UsingNamespace(path.clone()),
+        items::ItemKind::UsingName(path) => ItemKind::UsingName(path.clone()),
+        items::ItemKind::NamespaceAlias(path) => ItemKind::NamespaceAlias(path.clone()),
+        items::ItemKind::Instantiation { .. } => ItemKind::Other,
+    };
+    Item {
+        kind,
+        name: item.name.clone(),
+        scope: Arc::from(scope),
+        file: item.file,
+        class: if is_friend { None } else { item.class },
+        has_body,
+        params,
+        is_kernel: attributes.kernel,
+        is_device: attributes.device,
+        is_host: attributes.host && !attributes.device,
+        is_static: attributes.is_static,
+        is_virtual: attributes.is_virtual,
+        is_const: attributes.is_const || attributes.is_constexpr,
+        is_constant_memory: attributes.constant,
+        is_device_memory: attributes.device || attributes.managed,
+        is_shared: attributes.shared,
+    }
+}
+
+impl OfTree<'_> {
+    fn item_text(&self, item: ItemId) -> &Expanded {
+        self.texts[item.index()].get_or_init(|| self.tree.text(item).expanded)
+    }
+
+    fn with_parser<T>(&self, work: impl FnOnce(&mut Parser) -> T) -> T {
+        let free = self.parsers.lock().ok().and_then(|mut parsers| parsers.pop());
+        let mut parser = free.unwrap_or_default();
+        let result = work(&mut parser);
+        if let Ok(mut parsers) = self.parsers.lock() {
+            parsers.push(parser);
+        }
+        result
+    }
+}
+
+impl Origin for OfTree<'_> {
+    fn lower(&self, id: ItemId) -> Lowered {
+        let item = self.tree.item(id);
+        let source = self.item_text(id).text.as_str();
+        self.with_parser(|parser| match &item.kind {
+            items::ItemKind::Function(_) => {
+                let mut function = lower::function(parser, source);
+                function.name = item.name.clone();
+                if let Some(class) = item.class.filter(|_| item.attributes.is_friend) {
+                    let text = self.item_text(class);
+                    let mut all = lower::class(parser, &text.text).template;
+                    all.append(&mut function.template);
+                    function.template = all;
+                }
+                Lowered::Function(Arc::new(function))
+            }
+            items::ItemKind::Class(_) => {
+                let mut class = lower::class(parser, source);
+                if class.name.is_none() && !item.name.is_empty() {
+                    class.name = Some(item.name.clone());
+                }
+                Lowered::Class(Arc::new(class))
+            }
+            items::ItemKind::Enum => enumerators(lower::declarations(parser, source)),
+            items::ItemKind::Value => match value(lower::declarations(parser, source), &item.name) {
+                Some(declaration) => Lowered::Value(Arc::new(declaration)),
+                None => Lowered::Nothing,
+            },
+            items::ItemKind::Alias => {
+                let params = alias_parameters(parser, source);
+                alias(lower::declarations(parser, source), &item.name, params)
+            }
+            _ => Lowered::Nothing,
+        })
+    }
+
+    fn sees(&self, from: FileId, item: ItemId) -> bool {
+        self.tree.sees(from, item)
+    }
+
+    fn otherwise(&self, from: FileId, name: &str) -> Vec<ItemId> {
+        self.tree.visible(from, name)
+    }
+
+    fn text(&self, item: ItemId) -> Option<&Expanded> {
+        Some(self.item_text(item))
+    }
+}
+
+fn enumerators(list: Vec<Stmt>) -> Lowered {
+    for stmt in list {
+        if let StmtKind::Enum(list) = stmt.kind {
+            return Lowered::Enumerators(Arc::from(list));
+        }
+    }
+    Lowered::Nothing
+}
+
+fn value(list: Vec<Stmt>, name: &Name) -> Option<Declaration> {
+    let declarations = list.into_iter().filter_map(|stmt| match stmt.kind {
+        StmtKind::Declare(list) => Some(list),
+        _ => None,
+    });
+    declarations.flatten().find(|declaration| declaration.name == *name)
+}
+
+fn alias(list: Vec<Stmt>, name: &Name, params: Vec<TemplateParam>) -> Lowered {
+    for stmt in list {
+        if let StmtKind::Alias(alias, ty) = stmt.kind
+            && alias == *name
+        {
+            return Lowered::Alias(Arc::new(ty), Arc::from(params));
+        }
+    }
+    Lowered::Nothing
+}
+
+/// The template parameters in front of `using`.
+fn alias_parameters(parser: &mut Parser, text: &str) -> Vec<TemplateParam> {
+    match text.find("using ") {
+        Some(at) if text.trim_start().starts_with("template") => {
+            lower::function(parser, &format!("{}void f();", &text[..at])).template
+        }
+        _ => Vec::new(),
+    }
+}

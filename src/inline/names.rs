@@ -1,0 +1,759 @@
+//! What a name or path means where it stands: locals, members, then items in view, nearest namespace first.
+//!
+//! Namespaces are matched by their last components; inline and unnamed ones are not in an item's scope to begin with.
+
+use super::builder::{Builder, StaticKey};
+use super::program::{Item, ItemKind};
+use super::scope::{Binding, ScopeId};
+use super::types::{Callable, ClassTy, INT, Ty, scalar, vector};
+use crate::graph::ItemId;
+use crate::program::*;
+use crate::words::SourceKind;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub enum Found {
+    Binding(Binding),
+    /// A data member of an object; the class that declares it, and which.
+    Field(Arc<ClassTy>, usize),
+    StaticField(Arc<ClassTy>, usize),
+    Type(Ty),
+    Constant(i64, Ty),
+    Functions(Vec<Callable>),
+    /// A variable at namespace scope.
+    Value(ItemId),
+    Source(SourceKind),
+    None,
+}
+
+/// What stands before the last `::`.
+#[derive(Clone, Debug)]
+enum Qualifier {
+    None,
+    Namespace(Vec<Name>),
+    Type(Ty),
+}
+
+const BASES: usize = 16;
+/// Names may lead to names (aliases, bases, arguments) so deep.
+const LOOKUPS: usize = 100;
+
+impl Builder<'_> {
+    /// The scope at namespace level round an item; within its class for a member.
+    pub fn item_scope(&mut self, item: ItemId) -> ScopeId {
+        if let Some(scope) = self.item_scopes.get(&item) {
+            return *scope;
+        }
+        let scope = self.new_scope(None, item);
+        self.item_scopes.insert(item, scope);
+        scope
+    }
+
+    pub fn find(&mut self, path: &Path) -> Found {
+        let Some(last) = path.segments.last() else { return Found::None };
+        if self.lookups >= LOOKUPS {
+            return Found::None;
+        }
+        self.lookups += 1;
+        let found = match self.qualifier(path) {
+            Qualifier::None => self.find_unqualified(last, path.global),
+            Qualifier::Namespace(names) => self.find_item(last, Some(&names)),
+            Qualifier::Type(ty) => self.find_in_type(&ty, last),
+        };
+        self.lookups -= 1;
+        found
+    }
+
+    pub fn find_name(&mut self, name: &str) -> Found {
+        self.find_unqualified(&Segment { name: Name::from(name), args: None }, false)
+    }
+
+    fn find_unqualified(&mut self, segment: &Segment, global: bool) -> Found {
+        let mut at = if global { None } else { Some(self.scope) };
+        while let Some(id) = at {
+            if let Some(found) = self.scope_at(id).names.get(&segment.name) {
+                let found = found.clone();
+                return self.through(found, segment);
+            }
+            if let Some(class) = self.scope_at(id).class.clone()
+                && let Some(found) = self.find_in_class(&class, segment)
+            {
+                return found;
+            }
+            at = self.scope_at(id).parent;
+        }
+        if let Some(source) = self.words.source(&segment.name) {
+            return Found::Source(source);
+        }
+        self.find_item(segment, None)
+    }
+
+    /// Follows a binding that stands for another name, and gives a class its template arguments.
+    fn through(&mut self, binding: Binding, segment: &Segment) -> Found {
+        match binding {
+            Binding::Path(mut path) => {
+                if let (Some(last), Some(args)) = (path.segments.last_mut(), &segment.args) {
+                    last.args = Some(args.clone());
+                }
+                self.find(&path)
+            }
+            Binding::Class { class, scope } => {
+                let args = self.written_arguments(segment);
+                let item = self.scope_at(scope).item;
+                Found::Type(self.local_class(class, item, scope, args))
+            }
+            Binding::Template(name) => {
+                let segment = Segment { name, args: segment.args.clone() };
+                self.find_unqualified(&segment, true)
+            }
+            other => Found::Binding(other),
+        }
+    }
+
+    fn qualifier(&mut self, path: &Path) -> Qualifier {
+        let mut so_far = Qualifier::None;
+        let before = &path.segments[..path.segments.len().saturating_sub(1)];
+        for segment in before {
+            so_far = match so_far {
+                Qualifier::None => self.first_qualifier(segment, path.global),
+                Qualifier::Namespace(mut names) => {
+                    if let Found::Type(ty) = self.find_type_item(segment, Some(&names)) {
+                        Qualifier::Type(ty)
+                    } else {
+                        names.push(segment.name.clone());
+                        Qualifier::Namespace(names)
+                    }
+                }
+                Qualifier::Type(ty) => match self.find_in_type(&ty, segment) {
+                    Found::Type(ty) | Found::Binding(Binding::Type(ty)) => Qualifier::Type(ty),
+                    _ => Qualifier::Type(self.named(segment)),
+                },
+            };
+        }
+        so_far
+    }
+
+    fn first_qualifier(&mut self, segment: &Segment, global: bool) -> Qualifier {
+        let mut at = if global { None } else { Some(self.scope) };
+        while let Some(id) = at {
+            match self.scope_at(id).names.get(&segment.name).cloned() {
+                Some(Binding::Type(ty)) => return Qualifier::Type(ty),
+                Some(Binding::Path(path)) => {
+                    return match self.find(&path) {
+                        Found::Type(ty) | Found::Binding(Binding::Type(ty)) => Qualifier::Type(ty),
+                        _ => Qualifier::Namespace(path.segments.iter().map(|segment| segment.name.clone()).collect()),
+                    };
+                }
+                Some(found @ (Binding::Class { .. } | Binding::Template(_))) => {
+                    return match self.through(found, segment) {
+                        Found::Type(ty) => Qualifier::Type(ty),
+                        _ => Qualifier::Type(Ty::Unknown),
+                    };
+                }
+                _ => {}
+            }
+            if let Some(class) = self.scope_at(id).class.clone() {
+                if class.class.name.as_ref() == Some(&segment.name) && segment.args.is_none() {
+                    return Qualifier::Type(Ty::Class(class));
+                }
+                if let Some(Found::Type(ty) | Found::Binding(Binding::Type(ty))) = self.find_in_class(&class, segment) {
+                    return Qualifier::Type(ty);
+                }
+            }
+            at = self.scope_at(id).parent;
+        }
+        if let Found::Type(ty) = self.find_type_item(segment, None) {
+            return Qualifier::Type(ty);
+        }
+        if segment.args.is_some() || self.words.library(&segment.name).is_some() {
+            return Qualifier::Type(self.named(segment));
+        }
+        Qualifier::Namespace(self.expand_namespace(&segment.name))
+    }
+
+    /// A namespace by its own name or an alias in the file.
+    fn expand_namespace(&self, name: &Name) -> Vec<Name> {
+        let home = self.scope_at(self.scope).item;
+        for id in self.program.visible(home, name).iter() {
+            if let ItemKind::NamespaceAlias(path) = &self.program.item(*id).kind {
+                return path.clone();
+            }
+        }
+        vec![name.clone()]
+    }
+
+    pub fn find_in_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
+        match ty {
+            Ty::Class(class) => {
+                let class = class.clone();
+                self.find_in_class(&class, segment).unwrap_or(Found::None)
+            }
+            Ty::Enum(name) => match self.find_item(segment, Some(std::slice::from_ref(name))) {
+                Found::None => self.find_unqualified(segment, true),
+                found => found,
+            },
+            Ty::Library(_) | Ty::Named(_) if &*segment.name == "TempStorage" => Found::Type(self.named(segment)),
+            _ => Found::None,
+        }
+    }
+
+    /// A member of a class or its bases.
+    pub fn find_in_class(&mut self, class: &Arc<ClassTy>, segment: &Segment) -> Option<Found> {
+        self.find_in_class_at(class, segment, 0)
+    }
+
+    fn find_in_class_at(&mut self, class: &Arc<ClassTy>, segment: &Segment, depth: usize) -> Option<Found> {
+        if depth > BASES {
+            return None;
+        }
+        let name = &segment.name;
+        let scope = self.class_scope(class);
+        let tree = class.class.clone();
+        if let Some(index) = tree.members.iter().position(|member| member.name == *name) {
+            let member = &tree.members[index];
+            let is_static = member.storage.is_static || member.storage.is_constexpr;
+            return Some(match is_static {
+                true => Found::StaticField(class.clone(), index),
+                false => Found::Field(class.clone(), index),
+            });
+        }
+        if let Some(found) = self.scope_at(scope).names.get(name).cloned() {
+            return Some(self.through(found, segment));
+        }
+        if let Some((_, ty)) = tree.aliases.iter().find(|(alias, _)| alias == name) {
+            // An alias may name itself through a base; it then stays open.
+            self.bind_in(scope, name, Binding::Type(Ty::Unknown));
+            let ty = self.in_item(class.item, scope, |builder| builder.resolve(ty));
+            self.bind_in(scope, name, Binding::Type(ty.clone()));
+            return Some(Found::Type(ty));
+        }
+        let methods = self.methods_of(class, name);
+        if !methods.is_empty() {
+            return Some(Found::Functions(methods));
+        }
+        if let Some(found) = self.find_nested(class, segment) {
+            return Some(found);
+        }
+        for base in self.bases_of(class) {
+            if let Some(found) = self.find_in_class_at(&base, segment, depth + 1) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// A class inside a class, an enumerator of an enumeration inside it.
+    fn find_nested(&mut self, class: &Arc<ClassTy>, segment: &Segment) -> Option<Found> {
+        let program = self.program;
+        let mut classes = Vec::new();
+        for member in program.members(class.item) {
+            let item = program.item(*member);
+            if item.name != segment.name {
+                continue;
+            }
+            match item.kind {
+                ItemKind::Class if item.has_body => classes.push(*member),
+                ItemKind::Enumerator { .. } => {
+                    let (value, ty) = self.enumerator(*member)?;
+                    return Some(Found::Constant(value, ty));
+                }
+                ItemKind::Enum => return Some(Found::Type(Ty::Enum(item.name.clone()))),
+                ItemKind::Alias => {
+                    let ty = program.alias(*member)?.clone();
+                    let scope = self.class_scope(class);
+                    let item = *member;
+                    return Some(Found::Type(self.in_item(item, scope, |builder| builder.resolve(&ty))));
+                }
+                _ => {}
+            }
+        }
+        if classes.is_empty() {
+            return None;
+        }
+        let scope = self.class_scope(class);
+        let args = self.written_arguments(segment);
+        Some(Found::Type(self.class_among(&classes, args, Some(scope))?))
+    }
+
+    pub fn bases_of(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
+        if let Some(known) = self.class_bases.get(class) {
+            return known.clone();
+        }
+        // A base's name is looked up without the bases.
+        self.class_bases.insert(class.clone(), Vec::new());
+        let scope = self.class_scope(class);
+        let tree = class.class.clone();
+        let mut bases = Vec::new();
+        for base in &tree.bases {
+            let ty = self.in_item(class.item, scope, |builder| builder.resolve_path(base));
+            if let Ty::Class(base) = ty
+                && base != *class
+            {
+                bases.push(base);
+            }
+        }
+        self.class_bases.insert(class.clone(), bases.clone());
+        bases
+    }
+
+    /// Methods of the class itself by name; bodies only.
+    pub fn methods_of(&mut self, class: &Arc<ClassTy>, name: &Name) -> Vec<Callable> {
+        let program = self.program;
+        let mut found = Vec::new();
+        for member in program.members(class.item) {
+            let item = program.item(*member);
+            if item.name != *name || item.kind != ItemKind::Function || !item.has_body {
+                continue;
+            }
+            if let Some(function) = program.function(*member) {
+                found.push(Callable {
+                    item: *member,
+                    function: function.clone(),
+                    class: Some(class.clone()),
+                    scope: None,
+                    is_static: item.is_static,
+                });
+            }
+        }
+        if found.is_empty() {
+            let inside = class.class.methods.iter().filter(|method| method.name == *name);
+            found.extend(inside.map(|method| Callable {
+                item: class.item,
+                function: method.clone(),
+                class: Some(class.clone()),
+                scope: None,
+                is_static: false,
+            }));
+        }
+        found
+    }
+
+    /// The scope inside a class: its template parameters, enumerators and members.
+    pub fn class_scope(&mut self, class: &Arc<ClassTy>) -> ScopeId {
+        if let Some(scope) = self.class_scopes.get(class) {
+            return *scope;
+        }
+        let parent = match class.scope {
+            Some(scope) => scope,
+            None => self.item_scope(class.item),
+        };
+        let scope = self.new_scope(Some(parent), class.item);
+        self.class_scopes.insert(class.clone(), scope);
+        self.scopes[scope.0 as usize].class = Some(class.clone());
+        self.bind_template(scope, &class.class.template, &class.args);
+        if let Some(name) = &class.class.name {
+            // The injected class name, which is also the class without its arguments.
+            if class.class.specialises.is_none() && class.class.template.is_empty() {
+                self.bind_in(scope, name, Binding::Type(Ty::Class(class.clone())));
+            }
+        }
+        let tree = class.class.clone();
+        self.in_item(class.item, scope, |builder| builder.bind_enumerators(&tree.enumerators));
+        scope
+    }
+
+    /// Enumerators in order, each one more than the last where no value is written.
+    pub fn bind_enumerators(&mut self, enumerators: &[(Name, Option<Expr>)]) {
+        let mut next = Some(0i64);
+        for (name, value) in enumerators {
+            if let Some(value) = value {
+                next = self.constant(value);
+            }
+            if let Some(value) = next {
+                self.bind(name, Binding::Constant { value, ty: INT });
+                next = Some(value.wrapping_add(1));
+            }
+        }
+    }
+
+    // Items
+
+    fn find_item(&mut self, segment: &Segment, namespace: Option<&[Name]>) -> Found {
+        let candidates = self.visible(&segment.name, namespace, |_| true);
+        let program = self.program;
+        let mut functions = Vec::new();
+        let mut value = None;
+        for id in &candidates {
+            let item = program.item(*id);
+            match &item.kind {
+                ItemKind::Function if item.has_body => {
+                    if let Some(function) = program.function(*id) {
+                        let function = function.clone();
+                        functions.push(Callable { item: *id, function, class: None, scope: None, is_static: false });
+                    }
+                }
+                ItemKind::Value => value = value.or(Some(*id)),
+                ItemKind::Enumerator { .. } => {
+                    if let Some((value, ty)) = self.enumerator(*id) {
+                        return Found::Constant(value, ty);
+                    }
+                }
+                ItemKind::UsingName(path) => {
+                    let path = plain_path(path, segment);
+                    if path.segments.len() > 1 {
+                        return self.find(&path);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !functions.is_empty() {
+            return Found::Functions(functions);
+        }
+        if let Found::Type(ty) = self.type_among(&candidates, segment) {
+            return Found::Type(ty);
+        }
+        match value {
+            Some(item) => Found::Value(item),
+            None => Found::None,
+        }
+    }
+
+    /// A class, alias or enumeration by name.
+    pub fn find_type_item(&mut self, segment: &Segment, namespace: Option<&[Name]>) -> Found {
+        let is_type = |item: &Item| {
+            matches!(item.kind, ItemKind::Class | ItemKind::Alias | ItemKind::Enum | ItemKind::UsingName(_))
+        };
+        let candidates = self.visible(&segment.name, namespace, is_type);
+        self.type_among(&candidates, segment)
+    }
+
+    fn type_among(&mut self, candidates: &[ItemId], segment: &Segment) -> Found {
+        let program = self.program;
+        let classes: Vec<ItemId> = candidates
+            .iter()
+            .copied()
+            .filter(|id| program.item(*id).kind == ItemKind::Class && program.item(*id).has_body)
+            .collect();
+        if let Some(first) = classes.first()
+            && self.is_library_item(*first)
+        {
+            return Found::Type(self.named(segment));
+        }
+        if !classes.is_empty() {
+            let args = self.written_arguments(segment);
+            if let Some(ty) = self.class_among(&classes, args, None) {
+                return Found::Type(ty);
+            }
+        }
+        for id in candidates {
+            let item = program.item(*id);
+            match &item.kind {
+                ItemKind::Alias => return Found::Type(self.alias_type(*id, segment)),
+                ItemKind::Enum => return Found::Type(Ty::Enum(item.name.clone())),
+                ItemKind::UsingName(path) => {
+                    let path = plain_path(path, segment);
+                    if path.segments.len() > 1
+                        && let Found::Type(ty) = self.find(&path)
+                    {
+                        return Found::Type(ty);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Found::None
+    }
+
+    /// The library's own class of that name, not one of the user's.
+    fn is_library_item(&self, id: ItemId) -> bool {
+        let item = self.program.item(id);
+        let of_library = |name: &Name| matches!(&**name, "cub" | "cooperative_groups" | "cuda" | "cutlass");
+        (self.words.library(&item.name).is_some()
+            || self.words.group_type(&item.name).is_some()
+            || matches!(&*item.name, "barrier" | "NamedBarrier"))
+            && item.scope.iter().any(of_library)
+    }
+
+    /// An alias's type; its own template parameters get the arguments written.
+    fn alias_type(&mut self, id: ItemId, segment: &Segment) -> Ty {
+        let program = self.program;
+        let Some(target) = program.alias(id) else { return Ty::Unknown };
+        if self.nesting_of_aliases > 64 {
+            return Ty::Unknown;
+        }
+        self.nesting_of_aliases += 1;
+        let args = segment.args.as_ref().map(|args| self.template_arguments(args)).unwrap_or_default();
+        let parent = self.item_scope(id);
+        let scope = self.new_scope(Some(parent), id);
+        let params = program.alias_params(id);
+        let args = self.complete_arguments(params, args, scope);
+        self.bind_template(scope, params, &args);
+        let ty = self.in_item(id, scope, |builder| builder.resolve(target));
+        self.nesting_of_aliases -= 1;
+        ty
+    }
+
+    pub fn enumerator(&mut self, id: ItemId) -> Option<(i64, Ty)> {
+        let key = StaticKey::Item(id, Vec::new());
+        if let Some(known) = self.constants.get(&key) {
+            return known.clone();
+        }
+        self.constants.insert(key.clone(), None);
+        let program = self.program;
+        let ItemKind::Enumerator { enumeration, .. } = program.item(id).kind else { return None };
+        let scope = self.item_scope(enumeration);
+        let inside = self.new_scope(Some(scope), enumeration);
+        let list = program.enumerators(enumeration);
+        self.in_item(enumeration, inside, |builder| builder.bind_enumerators(list));
+        let result = match self.scope_at(inside).names.get(&program.item(id).name) {
+            Some(Binding::Constant { value, ty }) => Some((*value, ty.clone())),
+            _ => None,
+        };
+        self.constants.insert(key, result.clone());
+        result
+    }
+
+    /// Items of a name that the code here may mean: those of the innermost namespace round it that has any, or one
+    /// brought in by `using`; where there is none, all in view (functions are also found by their arguments).
+    fn visible(&self, name: &Name, namespace: Option<&[Name]>, wanted: impl Fn(&Item) -> bool) -> Vec<ItemId> {
+        let program = self.program;
+        let home = self.scope_at(self.scope).item;
+        let named = program.visible(home, name);
+        self.searched.set(self.searched.get() + 1 + named.len() / 4);
+        let here = &program.item(home).scope;
+        let mut ranked: Vec<(usize, ItemId)> = Vec::new();
+        let mut used: Option<Vec<Vec<Name>>> = None;
+        for id in named.iter() {
+            let item = program.item(*id);
+            if !wanted(item) || program.is_member(*id) {
+                continue;
+            }
+            let rank = match namespace {
+                Some(names) => {
+                    if !ends_with(&item.scope, names) {
+                        continue;
+                    }
+                    // `a::f` from inside namespace b may mean b::a::f; the nearest wins.
+                    1 + common(&item.scope, here)
+                }
+                None if here.starts_with(&item.scope) => 2 + item.scope.len(),
+                None => {
+                    let used = used.get_or_insert_with(|| self.used_namespaces());
+                    if used.iter().any(|names| ends_with(&item.scope, names)) { 2 } else { 1 }
+                }
+            };
+            ranked.push((rank, *id));
+        }
+        let best = ranked.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
+        let mut found: Vec<ItemId> = ranked.iter().filter(|(rank, _)| *rank == best).map(|(_, id)| *id).collect();
+        // The same file first: of two definitions under different conditions the nearer one is meant.
+        let file = program.item(home).file;
+        found.sort_by_key(|id| program.item(*id).file != file);
+        found
+    }
+
+    fn used_namespaces(&self) -> Vec<Vec<Name>> {
+        let program = self.program;
+        let mut used: Vec<Vec<Name>> = Vec::new();
+        let mut at = Some(self.scope);
+        while let Some(id) = at {
+            let scope = self.scope_at(id);
+            for path in &scope.used {
+                let mut names: Vec<Name> = path.segments.iter().map(|segment| segment.name.clone()).collect();
+                if let [first] = &names[..] {
+                    names = self.expand_namespace(first);
+                }
+                used.push(names);
+            }
+            at = scope.parent;
+        }
+        let file = program.item(self.scope_at(self.scope).item).file;
+        for id in program.directives(file) {
+            if let ItemKind::UsingNamespace(path) = &program.item(*id).kind {
+                used.push(path.clone());
+            }
+        }
+        used
+    }
+
+    // Types
+
+    pub fn resolve_in(&mut self, scope: ScopeId, ty: &Type) -> Ty {
+        let item = self.scope_at(scope).item;
+        self.in_item(item, scope, |builder| builder.resolve(ty))
+    }
+
+    pub fn resolve(&mut self, ty: &Type) -> Ty {
+        match &ty.kind {
+            TypeKind::Named(path) => self.resolve_path(path),
+            TypeKind::Auto | TypeKind::Unknown => Ty::Unknown,
+            TypeKind::Decltype(expr) => self.type_of(expr),
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner) => {
+                let target = self.resolve(inner);
+                if matches!(inner.kind, TypeKind::Function) {
+                    return Ty::FunctionPointer;
+                }
+                let pointee = Arc::new(super::types::Pointee {
+                    ty: target,
+                    is_const: inner.is_const,
+                    is_volatile: inner.is_volatile,
+                    restrict: ty.restrict,
+                });
+                match ty.kind {
+                    TypeKind::Pointer(_) => Ty::Pointer(pointee),
+                    _ => match &pointee.ty {
+                        Ty::Reference(_) => pointee.ty.clone(),
+                        _ => Ty::Reference(pointee),
+                    },
+                }
+            }
+            TypeKind::Array(inner, extent) => {
+                let extent = extent.as_ref().and_then(|extent| self.constant(extent));
+                Ty::Array(Arc::new(self.resolve(inner)), extent)
+            }
+            TypeKind::Function => Ty::FunctionPointer,
+        }
+    }
+
+    pub fn resolve_path(&mut self, path: &Path) -> Ty {
+        if let [only] = &path.segments[..] {
+            if only.args.is_none()
+                && let Some(ty) = scalar(&only.name)
+                && self.local(&only.name).is_none()
+            {
+                return ty;
+            }
+        }
+        let Some(last) = path.segments.last() else { return Ty::Unknown };
+        if self.lookups >= LOOKUPS {
+            return Ty::Unknown;
+        }
+        self.lookups += 1;
+        let ty = self.resolve_segments(path, last);
+        self.lookups -= 1;
+        ty
+    }
+
+    fn resolve_segments(&mut self, path: &Path, last: &Segment) -> Ty {
+        let found = match self.qualifier(path) {
+            Qualifier::None => {
+                if let Found::Type(ty) | Found::Binding(Binding::Type(ty)) = self.find_local_type(last, path.global) {
+                    return ty;
+                }
+                self.find_type_item(last, None)
+            }
+            Qualifier::Namespace(names) => self.find_type_item(last, Some(&names)),
+            Qualifier::Type(ty) => match self.find_in_type(&ty, last) {
+                Found::None => self.standard_member_type(&ty, last),
+                found => found,
+            },
+        };
+        match found {
+            Found::Type(ty) | Found::Binding(Binding::Type(ty)) => ty,
+            _ => self.named(last),
+        }
+    }
+
+    fn find_local_type(&mut self, segment: &Segment, global: bool) -> Found {
+        let mut at = if global { None } else { Some(self.scope) };
+        while let Some(id) = at {
+            if let Some(found) = self.scope_at(id).names.get(&segment.name) {
+                let found = found.clone();
+                if let found @ (Found::Type(_) | Found::Binding(Binding::Type(_))) = self.through(found, segment) {
+                    return found;
+                }
+            }
+            if let Some(class) = self.scope_at(id).class.clone() {
+                if class.class.name.as_ref() == Some(&segment.name) && segment.args.is_none() {
+                    return Found::Type(Ty::Class(class));
+                }
+                if let Some(found @ (Found::Type(_) | Found::Binding(Binding::Type(_)))) =
+                    self.find_in_class(&class, segment)
+                {
+                    return found;
+                }
+            }
+            at = self.scope_at(id).parent;
+        }
+        Found::None
+    }
+
+    /// `std::conditional<b, A, B>::type` and the like.
+    fn standard_member_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
+        match ty {
+            Ty::Named(named) if &*segment.name == "type" => {
+                let name = format!("{}_t", named.name);
+                match self.standard_type(&name, &named.args) {
+                    Some(ty) => Found::Type(ty),
+                    None => Found::None,
+                }
+            }
+            _ => Found::None,
+        }
+    }
+
+    /// A type not in view, by its name: scalars, vectors, groups, library classes, standard aliases.
+    pub fn named(&mut self, segment: &Segment) -> Ty {
+        use super::types::{GroupTy, LibraryTy, NamedTy};
+        use crate::words::GroupMaker;
+        let name = &segment.name;
+        if segment.args.is_none()
+            && let Some(ty) = scalar(name).or_else(|| vector(name))
+        {
+            return ty;
+        }
+        let args = segment.args.as_ref().map(|args| self.template_arguments(args)).unwrap_or_default();
+        if let Some(row) = self.words.library(name) {
+            return Ty::Library(Arc::new(LibraryTy { name: name.clone(), row: row.clone(), args }));
+        }
+        if let Some(kind) = self.words.group_type(name) {
+            return Ty::Group(match kind {
+                GroupMaker::Block => GroupTy::Block,
+                GroupMaker::Grid => GroupTy::Grid,
+                GroupMaker::Cluster => GroupTy::Cluster,
+                GroupMaker::Tile => GroupTy::Tile(match args.first() {
+                    Some(super::types::Bound::Value(size)) => u32::try_from(*size).ok(),
+                    _ => None,
+                }),
+                GroupMaker::Coalesced | GroupMaker::Partition => GroupTy::Formed(None),
+            });
+        }
+        if let Some(ty) = self.standard_type(name, &args) {
+            return ty;
+        }
+        Ty::Named(Arc::new(NamedTy { name: name.clone(), args }))
+    }
+
+    fn standard_type(&mut self, name: &str, args: &[super::types::Bound]) -> Option<Ty> {
+        use super::types::Bound;
+        let ty = |index: usize| match args.get(index) {
+            Some(Bound::Type(ty)) => Some(ty.clone()),
+            _ => None,
+        };
+        match name {
+            "conditional_t" => match args.first()? {
+                Bound::Value(0) => ty(2),
+                Bound::Value(_) => ty(1),
+                _ => None,
+            },
+            "enable_if_t" => Some(ty(1).unwrap_or(Ty::Void)),
+            "remove_cv_t" | "remove_const_t" | "remove_volatile_t" | "type_identity_t" | "decay_t"
+            | "remove_cvref_t" | "remove_reference_t" | "make_signed_t" | "add_const_t" => Some(ty(0)?.value().clone()),
+            "make_unsigned_t" => match ty(0)? {
+                Ty::Int { bits, .. } => Some(Ty::Int { bits, signed: false }),
+                _ => None,
+            },
+            "remove_pointer_t" | "remove_extent_t" => Some(ty(0)?.element()),
+            "underlying_type_t" => Some(INT),
+            _ => None,
+        }
+    }
+}
+
+fn plain_path(names: &[Name], segment: &Segment) -> Path {
+    let mut segments: Vec<Segment> = names.iter().map(|name| Segment { name: name.clone(), args: None }).collect();
+    if let Some(last) = segments.last_mut() {
+        last.args = segment.args.clone();
+    }
+    Path { segments, global: false }
+}
+
+fn ends_with(scope: &[Name], names: &[Name]) -> bool {
+    // `cuda::std::min` is written for what stands in an inline namespace below, too.
+    scope.ends_with(names)
+}
+
+fn common(a: &[Name], b: &[Name]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,148 @@
+//! The root of a graph: its template arguments, its parameters, its body.
+
+use super::Instance;
+use super::builder::{Activation, Builder, CallKey};
+use super::program::Program;
+use super::scope::Binding;
+use super::types::{Bound, Callable, ClassTy, Ty};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use crate::words::Words;
+use std::sync::Arc;
+
+/// A graph, and whose bodies are in it.
+#[derive(Debug)]
+pub struct Inlined {
+    pub graph: Graph,
+    /// Functions that were followed, in order.
+    pub items: Vec<ItemId>,
+}
+
+/// The root with everything it calls.
+pub fn inline(program: &Program, words: &Words, root: ItemId, instance: &Instance) -> Inlined {
+    let mut builder = Builder::new(program, words, root);
+    builder.graph.frames.push(Frame { function: root, name: program.item(root).name.clone(), call: None });
+    builder.block = builder.new_block();
+    // A value for what is not emitted once the graph has grown too large.
+    builder.unknown(Vec::new(), Span::default());
+    if let Some(function) = program.function(root) {
+        let function = function.clone();
+        builder.root(root, &function, instance);
+    }
+    builder.inlined.insert(root);
+    let mut items: Vec<ItemId> = builder.inlined.into_iter().collect();
+    items.sort();
+    Inlined { graph: builder.graph, items }
+}
+
+impl Builder<'_> {
+    fn root(&mut self, root: ItemId, function: &Arc<Function>, instance: &Instance) {
+        let header = self.program.item(root);
+        let class = header.class.and_then(|class| self.open_class(class));
+        let callable = Callable {
+            item: root,
+            function: function.clone(),
+            class: class.clone(),
+            scope: None,
+            is_static: header.is_static,
+        };
+        let parent = self.scope_of_callable(&callable);
+        let scope = self.new_scope(Some(parent), root);
+        self.scope = scope;
+        let given = self.template_arguments(&instance.template_args);
+        let bounds = self.complete_arguments(&function.template, given, scope);
+        if let Some(class) = &class
+            && !header.is_static
+        {
+            let pointer = Ty::pointer_to(Ty::Class(class.clone()));
+            let this = Source::Param { index: u32::MAX, name: Name::from("this"), read_only: false };
+            let value = self.source(this, Span::default());
+            self.bind(&Name::from("this"), Binding::Value { value, ty: pointer });
+        }
+        for (index, param) in function.params.iter().enumerate() {
+            self.root_param(index as u32, param);
+        }
+        if let Some(unreadable) = function.unreadable {
+            let at = self.at(unreadable);
+            self.graph.incomplete.push((at, "a part of the body could not be read".to_string()));
+        }
+        let result = self.resolve(&function.result);
+        self.active.push(Activation {
+            // Never equal to a call's: a recursive root is followed once more as a callee.
+            key: CallKey { function: 0, args: Vec::new(), class: None, scope: None, statics: Vec::new() },
+            function: function.clone(),
+            frame: FrameId(0),
+            entry: BlockId(0),
+            exit: None,
+            result,
+            returns_reference: false,
+            result_object: None,
+            direct: None,
+            may_be_direct: false,
+            recursions: Vec::new(),
+            cleanup_base: 0,
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            switches: Vec::new(),
+            labels: Default::default(),
+            params: Vec::new(),
+            this_object: None,
+            args: bounds,
+            static_result: None,
+        });
+        self.statement(&function.body);
+        let end = function.body.span.end;
+        let at = self.at(Span { start: end.saturating_sub(1), end });
+        self.finish(End::Exit { how: Exit::End, at });
+    }
+
+    /// A class with its template parameters open.
+    fn open_class(&mut self, item: ItemId) -> Option<Arc<ClassTy>> {
+        let class = self.program.class(item)?.clone();
+        let outer = match self.program.item(item).class {
+            Some(outer) => {
+                let outer = self.open_class(outer)?;
+                Some(self.class_scope(&outer))
+            }
+            None => None,
+        };
+        let parent = match outer {
+            Some(scope) => scope,
+            None => self.item_scope(item),
+        };
+        let inside = self.new_scope(Some(parent), item);
+        let args: Vec<Bound> = self.complete_arguments(&class.template, Vec::new(), inside);
+        Some(Arc::new(ClassTy { item, class, args: args.clone(), scope: outer, written: args }))
+    }
+
+    fn root_param(&mut self, index: u32, param: &Param) {
+        let span = param.span;
+        let name = param.name.clone().unwrap_or_else(|| Name::from(format!("parameter {index}")));
+        let ty = match self.resolve(&param.ty) {
+            Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
+            other => other,
+        };
+        if ty.value().is_static() {
+            return self.bind(&name, Binding::Static(ty.value().clone()));
+        }
+        let read_only = match &ty {
+            Ty::Pointer(target) | Ty::Reference(target) => target.is_const && target.restrict,
+            _ => false,
+        };
+        let value = self.source(Source::Param { index, name: name.clone(), read_only }, span);
+        if let Ty::Reference(target) = &ty {
+            let binding = Binding::Alias { address: value, ty: target.ty.clone(), is_volatile: target.is_volatile };
+            return self.bind(&name, binding);
+        }
+        let object = self.new_object(&name, ObjectKind::Local, &ty, span);
+        self.graph.objects[object.index()].is_volatile = param.ty.is_volatile;
+        let address = self.address(object, span);
+        self.store(address, value, span);
+        if param.pack {
+            // However many there are, nothing is known of them.
+            return self.bind(&name, Binding::Pack(Vec::new()));
+        }
+        self.bind(&name, Binding::Object { object, ty, constant: None });
+    }
+}

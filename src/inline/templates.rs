@@ -1,0 +1,626 @@
+//! Template arguments: as written, by default, or deduced from the arguments of a call; the best specialisation.
+
+use super::builder::{Builder, StaticKey};
+use super::names::Found;
+use super::scope::{Binding, ScopeId};
+use super::types::{Bound, Callable, ClassTy, GroupTy, Ty};
+use crate::graph::ItemId;
+use crate::program::*;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+type Deduced = FxHashMap<Name, Bound>;
+
+impl Builder<'_> {
+    pub fn written_arguments(&mut self, segment: &Segment) -> Option<Vec<Bound>> {
+        segment.args.as_ref().map(|args| self.template_arguments(args))
+    }
+
+    pub fn template_arguments(&mut self, args: &[TemplateArg]) -> Vec<Bound> {
+        let mut bounds = Vec::with_capacity(args.len());
+        for arg in args {
+            self.template_argument(arg, &mut bounds);
+        }
+        bounds
+    }
+
+    fn template_argument(&mut self, arg: &TemplateArg, bounds: &mut Vec<Bound>) {
+        match arg {
+            TemplateArg::Type(ty) => bounds.push(self.type_argument(ty)),
+            TemplateArg::Expr(expr) => bounds.push(self.value_argument(expr)),
+            TemplateArg::Either(ty, expr) => {
+                if let TypeKind::Named(path) = &ty.kind {
+                    match self.find(path) {
+                        Found::Type(_) | Found::Binding(Binding::Type(_)) => bounds.push(self.type_argument(ty)),
+                        Found::Binding(Binding::Pack(list)) => {
+                            for one in list {
+                                bounds.push(bound_of(&one));
+                            }
+                        }
+                        Found::Binding(Binding::Template(name)) => bounds.push(Bound::Template(name)),
+                        Found::None => bounds.push(self.type_argument(ty)),
+                        _ => bounds.push(self.value_argument(expr)),
+                    }
+                } else {
+                    bounds.push(self.type_argument(ty));
+                }
+            }
+            TemplateArg::Pack(inner) => {
+                let name = match &**inner {
+                    TemplateArg::Type(ty) | TemplateArg::Either(ty, _) => match &ty.kind {
+                        TypeKind::Named(path) if path.segments.len() == 1 => path.segments.first(),
+                        _ => None,
+                    },
+                    TemplateArg::Expr(Expr { kind: ExprKind::Name(path), .. }) => path.segments.first(),
+                    _ => None,
+                };
+                if let Some(name) = name
+                    && let Some(Binding::Pack(list)) = self.local(&name.name)
+                {
+                    bounds.extend(list.iter().map(bound_of));
+                } else {
+                    self.template_argument(inner, bounds);
+                }
+            }
+        }
+    }
+
+    fn type_argument(&mut self, ty: &Type) -> Bound {
+        match self.resolve(ty) {
+            // A class template's name alone, for a template template parameter.
+            Ty::Named(named) if named.args.is_empty() && self.is_class_template(&named.name) => {
+                Bound::Template(named.name.clone())
+            }
+            ty => Bound::Type(ty),
+        }
+    }
+
+    fn is_class_template(&self, name: &Name) -> bool {
+        self.program.named(name).iter().any(|id| self.program.item(*id).kind == super::program::ItemKind::Class)
+    }
+
+    fn value_argument(&mut self, expr: &Expr) -> Bound {
+        if let Some(value) = self.constant(expr) {
+            return Bound::Value(value);
+        }
+        if let ExprKind::Name(path) = &expr.kind {
+            match self.find(path) {
+                Found::Functions(set) => return Bound::Functions(self.function_set(set)),
+                Found::Binding(Binding::Static(Ty::Functions(set))) => return Bound::Functions(set),
+                Found::Binding(Binding::Value { value, .. }) => return Bound::Runtime(value),
+                _ => {}
+            }
+        }
+        if let ExprKind::Unary(UnaryOp::AddressOf, inner) = &expr.kind {
+            return self.value_argument(inner);
+        }
+        let value = self.rvalue_of(expr);
+        match self.constant_of(value) {
+            Some(known) => Bound::Value(known),
+            None => Bound::Runtime(value),
+        }
+    }
+
+    /// Defaults for what is not written, packs gathered; one bound for each parameter.
+    pub fn complete_arguments(
+        &mut self,
+        params: &[TemplateParam],
+        mut given: Vec<Bound>,
+        scope: ScopeId,
+    ) -> Vec<Bound> {
+        let mut complete = Vec::with_capacity(params.len());
+        given.reverse();
+        for (index, param) in params.iter().enumerate() {
+            let (pack, name) = match param {
+                TemplateParam::Type { pack, name, .. } | TemplateParam::Value { pack, name, .. } => (*pack, name),
+                TemplateParam::Template { name } => (false, name),
+            };
+            let bound = if pack {
+                let rest = params.len() - index - 1;
+                let count = given.len().saturating_sub(rest);
+                match given.last() {
+                    Some(Bound::Pack(_)) => given.pop().unwrap_or(Bound::Pack(Vec::new())),
+                    _ => Bound::Pack((0..count).filter_map(|_| given.pop()).collect()),
+                }
+            } else if let Some(written) = given.pop() {
+                written
+            } else {
+                self.default_argument(param, scope)
+            };
+            if let Some(name) = name {
+                let declared = match param {
+                    TemplateParam::Value { ty, .. } => Some(ty),
+                    _ => None,
+                };
+                let binding = self.binding_of(&bound, declared, scope);
+                self.bind_in(scope, name, binding);
+            }
+            complete.push(bound);
+        }
+        complete
+    }
+
+    fn default_argument(&mut self, param: &TemplateParam, scope: ScopeId) -> Bound {
+        let item = self.scope_at(scope).item;
+        match param {
+            TemplateParam::Type { default: Some(ty), .. } => {
+                self.in_item(item, scope, |builder| builder.type_argument(ty))
+            }
+            TemplateParam::Value { default: Some(value), .. } => {
+                self.in_item(item, scope, |builder| builder.value_argument(value))
+            }
+            TemplateParam::Type { name, .. } => Bound::Type(Ty::Param(name.clone().unwrap_or_else(|| Name::from("T")))),
+            TemplateParam::Template { name } => Bound::Template(name.clone().unwrap_or_else(|| Name::from("T"))),
+            TemplateParam::Value { name, .. } => {
+                let name = name.clone().unwrap_or_else(|| Name::from(""));
+                Bound::Runtime(self.unbound_value(item, &name))
+            }
+        }
+    }
+
+    /// The value of a template argument that nobody gave: one for each parameter.
+    pub fn unbound_value(&mut self, item: ItemId, name: &Name) -> crate::graph::Value {
+        let key = (item, name.clone());
+        if let Some(value) = self.unbound.get(&key) {
+            return *value;
+        }
+        let value = self.emit_at_entry(crate::graph::Op::Unknown { from: Vec::new(), unseen: None });
+        self.unbound.insert(key, value);
+        value
+    }
+
+    // Classes
+
+    /// The class that a name with arguments means among the primary template and its specialisations.
+    pub fn class_among(&mut self, classes: &[ItemId], args: Option<Vec<Bound>>, scope: Option<ScopeId>) -> Option<Ty> {
+        let program = self.program;
+        let mut primary = None;
+        let mut special = Vec::new();
+        for id in classes {
+            let Some(class) = program.class(*id) else { continue };
+            match &class.specialises {
+                None => primary = primary.or(Some((*id, class.clone()))),
+                Some(pattern) => special.push((*id, class.clone(), pattern.clone())),
+            }
+        }
+        let args = args.unwrap_or_default();
+        let complete = match &primary {
+            Some((id, class)) => {
+                let parent = match scope {
+                    Some(scope) => scope,
+                    None => self.item_scope(*id),
+                };
+                let inside = self.new_scope(Some(parent), *id);
+                self.complete_arguments(&class.template, args, inside)
+            }
+            None => args,
+        };
+        let mut best: Option<(usize, Ty)> = None;
+        for (id, class, pattern) in special {
+            let mut deduced = Deduced::default();
+            let parent = self.item_scope(id);
+            let Some(score) =
+                self.in_item(id, parent, |builder| builder.matches(&pattern, &complete, &class.template, &mut deduced))
+            else {
+                continue;
+            };
+            if best.as_ref().is_none_or(|(known, _)| score > *known) {
+                let inside = self.new_scope(Some(parent), id);
+                let args = self.deduced_arguments(&class.template, &deduced, inside);
+                best = Some((score, self.class_type(id, class, args, scope, complete.clone())));
+            }
+        }
+        if let Some((_, ty)) = best {
+            return Some(ty);
+        }
+        let (id, class) = primary?;
+        Some(self.class_type(id, class, complete.clone(), scope, complete))
+    }
+
+    pub fn local_class(&mut self, class: Arc<Class>, item: ItemId, scope: ScopeId, args: Option<Vec<Bound>>) -> Ty {
+        let inside = self.new_scope(Some(scope), item);
+        let args = self.complete_arguments(&class.template, args.unwrap_or_default(), inside);
+        self.class_type(item, class, args.clone(), Some(scope), args)
+    }
+
+    fn class_type(
+        &mut self,
+        item: ItemId,
+        class: Arc<Class>,
+        args: Vec<Bound>,
+        scope: Option<ScopeId>,
+        written: Vec<Bound>,
+    ) -> Ty {
+        Ty::Class(Arc::new(ClassTy { item, class, args, scope, written }))
+    }
+
+    /// How special a pattern is that the arguments match: patterns that leave less open count more.
+    fn matches(
+        &mut self,
+        pattern: &[TemplateArg],
+        args: &[Bound],
+        params: &[TemplateParam],
+        deduced: &mut Deduced,
+    ) -> Option<usize> {
+        let mut score = 1;
+        let args: Vec<Bound> = args
+            .iter()
+            .flat_map(|arg| match arg {
+                Bound::Pack(list) => list.clone(),
+                other => vec![other.clone()],
+            })
+            .collect();
+        let (plain, pack) = match pattern.split_last() {
+            Some((TemplateArg::Pack(inner), before)) => (before, Some(inner)),
+            _ => (pattern, None),
+        };
+        if plain.len() > args.len()
+            || pack.is_none() && plain.len() < args.len() && !params.is_empty() && plain.is_empty()
+        {
+            return None;
+        }
+        for (pattern, arg) in plain.iter().zip(&args) {
+            score += self.match_argument(pattern, arg, params, deduced)?;
+        }
+        if let Some(name) = pack.and_then(|inner| name_of_argument(inner)) {
+            let rest = args[plain.len()..].to_vec();
+            deduced.entry(name).or_insert(Bound::Pack(rest));
+        }
+        Some(score)
+    }
+
+    fn match_argument(
+        &mut self,
+        pattern: &TemplateArg,
+        arg: &Bound,
+        params: &[TemplateParam],
+        deduced: &mut Deduced,
+    ) -> Option<usize> {
+        match pattern {
+            TemplateArg::Type(ty) => self.match_type(ty, arg, params, deduced),
+            TemplateArg::Either(ty, expr) => match arg {
+                Bound::Type(_) | Bound::Template(_) | Bound::Pack(_) => self.match_type(ty, arg, params, deduced),
+                _ => self.match_value(expr, arg, params, deduced),
+            },
+            TemplateArg::Expr(expr) => self.match_value(expr, arg, params, deduced),
+            TemplateArg::Pack(_) => Some(0),
+        }
+    }
+
+    fn match_value(
+        &mut self,
+        expr: &Expr,
+        arg: &Bound,
+        params: &[TemplateParam],
+        deduced: &mut Deduced,
+    ) -> Option<usize> {
+        if let ExprKind::Name(path) = &expr.kind
+            && let Some(name) = parameter_named(path, params)
+        {
+            return bind_once(deduced, name, arg.clone()).then_some(0);
+        }
+        match arg {
+            Bound::Value(value) => (self.constant(expr)? == *value).then_some(2),
+            _ => None,
+        }
+    }
+
+    fn match_type(&mut self, ty: &Type, arg: &Bound, params: &[TemplateParam], deduced: &mut Deduced) -> Option<usize> {
+        if let TypeKind::Named(path) = &ty.kind
+            && let Some(name) = parameter_named(path, params)
+        {
+            return bind_once(deduced, name, arg.clone()).then_some(0);
+        }
+        let Bound::Type(actual) = arg else { return None };
+        match (&ty.kind, actual) {
+            (TypeKind::Pointer(inner), Ty::Pointer(pointee)) => {
+                Some(1 + self.match_type(inner, &Bound::Type(pointee.ty.clone()), params, deduced)?)
+            }
+            (TypeKind::Pointer(_), _) | (TypeKind::Reference(_), _) | (TypeKind::Array(..), _) => None,
+            (TypeKind::Named(path), actual) => {
+                if let Some((pattern, args)) = pattern_of(path, actual) {
+                    return Some(1 + self.matches(pattern, &args, params, deduced)?);
+                }
+                let expected = self.resolve(ty);
+                (expected == *actual && expected.is_known()).then_some(2)
+            }
+            _ => None,
+        }
+    }
+
+    fn deduced_arguments(&mut self, params: &[TemplateParam], deduced: &Deduced, scope: ScopeId) -> Vec<Bound> {
+        let mut args = Vec::with_capacity(params.len());
+        for param in params {
+            let (name, declared) = match param {
+                TemplateParam::Type { name, .. } | TemplateParam::Template { name } => (name, None),
+                TemplateParam::Value { name, ty, .. } => (name, Some(ty)),
+            };
+            let bound = match name.as_ref().and_then(|name| deduced.get(name)) {
+                Some(bound) => bound.clone(),
+                None => match param {
+                    TemplateParam::Type { pack: true, .. } | TemplateParam::Value { pack: true, .. } => {
+                        Bound::Pack(Vec::new())
+                    }
+                    _ => self.default_argument(param, scope),
+                },
+            };
+            if let Some(name) = name {
+                let binding = self.binding_of(&bound, declared, scope);
+                self.bind_in(scope, name, binding);
+            }
+            args.push(bound);
+        }
+        args
+    }
+
+    // Functions
+
+    /// The scope a function's own names are looked up in from its header on.
+    pub fn scope_of_callable(&mut self, callable: &Callable) -> ScopeId {
+        match (callable.scope, &callable.class) {
+            (Some(scope), _) => scope,
+            (None, Some(class)) => {
+                let class = class.clone();
+                self.class_scope(&class)
+            }
+            (None, None) => self.item_scope(callable.item),
+        }
+    }
+
+    /// One bound for each template parameter of the function; `None` if the arguments contradict each other.
+    pub fn bind_function_template(
+        &mut self,
+        callable: &Callable,
+        explicit: &[Bound],
+        args: &[Ty],
+    ) -> Option<Vec<Bound>> {
+        let function = callable.function.clone();
+        if function.template.is_empty() && function.params.iter().all(|param| !is_auto(&param.ty)) {
+            return Some(Vec::new());
+        }
+        let parent = self.scope_of_callable(callable);
+        let scope = self.new_scope(Some(parent), callable.item);
+        let mut deduced = Deduced::default();
+        let mut explicit = explicit.iter();
+        for param in &function.template {
+            let (name, pack) = match param {
+                TemplateParam::Type { name, pack, .. } | TemplateParam::Value { name, pack, .. } => (name, *pack),
+                TemplateParam::Template { name } => (name, false),
+            };
+            let Some(name) = name else {
+                explicit.next();
+                continue;
+            };
+            if pack {
+                let rest: Vec<Bound> = explicit.by_ref().cloned().collect();
+                if !rest.is_empty() {
+                    deduced.insert(name.clone(), Bound::Pack(rest));
+                }
+            } else if let Some(bound) = explicit.next() {
+                deduced.insert(name.clone(), bound.clone());
+            }
+        }
+        let fixed: Vec<Name> = deduced.keys().cloned().collect();
+        for (index, param) in function.params.iter().enumerate() {
+            if param.pack {
+                let rest: Vec<Bound> = args[index.min(args.len())..].iter().map(|ty| Bound::Type(decay(ty))).collect();
+                if let Some(name) = pack_type_name(&param.ty) {
+                    deduced.entry(name).or_insert(Bound::Pack(rest));
+                }
+                break;
+            }
+            let Some(arg) = args.get(index) else { break };
+            self.in_item(callable.item, scope, |builder| {
+                builder.deduce(&param.ty, arg, &function.template, &fixed, &mut deduced)
+            });
+        }
+        Some(self.deduced_arguments(&function.template, &deduced, scope))
+    }
+
+    fn deduce(&mut self, param: &Type, arg: &Ty, params: &[TemplateParam], fixed: &[Name], deduced: &mut Deduced) {
+        match &param.kind {
+            TypeKind::Named(path) => {
+                if let Some(name) = parameter_named(path, params) {
+                    let ty = decay(arg);
+                    if !fixed.contains(&name) && ty.value().is_known() {
+                        deduced.entry(name).or_insert(Bound::Type(ty));
+                    }
+                    return;
+                }
+                for actual in self.with_bases(arg.value()) {
+                    if let Some((pattern, args)) = pattern_of(path, &actual) {
+                        let mut found = Deduced::default();
+                        self.matches(pattern, &args, params, &mut found);
+                        for (name, bound) in found {
+                            if !fixed.contains(&name) {
+                                deduced.entry(name).or_insert(bound);
+                            }
+                        }
+                        break;
+                    }
+                }
+            }
+            TypeKind::Pointer(inner) => {
+                let element = arg.value().element();
+                self.deduce(inner, &element, params, fixed, deduced);
+            }
+            TypeKind::Reference(inner) => match (&inner.kind, arg.value()) {
+                (TypeKind::Named(path), Ty::Array(..)) => {
+                    if let Some(name) = parameter_named(path, params) {
+                        deduced.entry(name).or_insert(Bound::Type(arg.value().clone()));
+                    }
+                }
+                _ => self.deduce(inner, arg, params, fixed, deduced),
+            },
+            TypeKind::Array(inner, extent) => {
+                if let Ty::Array(of, known) = arg.value() {
+                    let of = (**of).clone();
+                    if let (Some(Expr { kind: ExprKind::Name(path), .. }), Some(known)) = (extent.as_deref(), known)
+                        && let Some(name) = parameter_named(path, params)
+                        && !fixed.contains(&name)
+                    {
+                        deduced.entry(name).or_insert(Bound::Value(*known));
+                    }
+                    self.deduce(inner, &of, params, fixed, deduced);
+                } else if let Ty::Pointer(pointee) = arg.value() {
+                    let element = pointee.ty.clone();
+                    self.deduce(inner, &element, params, fixed, deduced);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn with_bases(&mut self, ty: &Ty) -> Vec<Ty> {
+        let mut all = vec![ty.clone()];
+        let mut at = 0;
+        while at < all.len() && all.len() < 32 {
+            if let Ty::Class(class) = &all[at] {
+                let class = class.clone();
+                all.extend(self.bases_of(&class).into_iter().map(Ty::Class));
+            }
+            at += 1;
+        }
+        all
+    }
+
+    // Constants of items and classes
+
+    pub fn constant_member(&mut self, class: &Arc<ClassTy>, index: usize) -> Option<(i64, Ty)> {
+        let declaration = class.class.members.get(index)?.clone();
+        let key = StaticKey::Member(class.clone(), declaration.name.clone());
+        if let Some(known) = self.constants.get(&key) {
+            return known.clone();
+        }
+        self.constants.insert(key.clone(), None);
+        let scope = self.class_scope(class);
+        let result = self.in_item(class.item, scope, |builder| builder.constant_declaration(&declaration));
+        self.constants.insert(key, result.clone());
+        result
+    }
+
+    pub fn constant_item(&mut self, item: ItemId) -> Option<(i64, Ty)> {
+        let key = StaticKey::Item(item, Vec::new());
+        if let Some(known) = self.constants.get(&key) {
+            return known.clone();
+        }
+        self.constants.insert(key.clone(), None);
+        let header = self.program.item(item);
+        if header.is_constant_memory || header.is_device_memory || header.is_shared {
+            return None;
+        }
+        let declaration = self.program.value(item)?.clone();
+        if !declaration.ty.is_const && !declaration.storage.is_constexpr && !header.is_const {
+            return None;
+        }
+        let scope = self.item_scope(item);
+        let result = self.in_item(item, scope, |builder| builder.constant_declaration(&declaration));
+        self.constants.insert(key, result.clone());
+        result
+    }
+
+    fn constant_declaration(&mut self, declaration: &Declaration) -> Option<(i64, Ty)> {
+        let (value, from) = match &declaration.init {
+            Init::Expr(value) => self.constant_typed(value)?,
+            Init::Arguments { args, .. } => match &args[..] {
+                [one] => self.constant_typed(one)?,
+                [] => (0, super::types::INT),
+                _ => return None,
+            },
+            Init::None => return None,
+        };
+        let ty = self.resolve(&declaration.ty);
+        match ty.value() {
+            ty if ty.is_integer() => Some((super::constant::wrap(value, ty), ty.clone())),
+            Ty::Unknown | Ty::Param(_) => Some((value, from)),
+            _ => None,
+        }
+    }
+}
+
+fn bound_of(binding: &Binding) -> Bound {
+    match binding {
+        Binding::Type(ty) | Binding::Static(ty) => Bound::Type(ty.clone()),
+        Binding::Constant { value, .. } | Binding::Object { constant: Some(value), .. } => Bound::Value(*value),
+        Binding::Value { value, .. } => Bound::Runtime(*value),
+        Binding::Template(name) => Bound::Template(name.clone()),
+        Binding::Pack(list) => Bound::Pack(list.iter().map(bound_of).collect()),
+        Binding::Object { ty, .. } | Binding::Alias { ty, .. } => Bound::Type(ty.clone()),
+        Binding::Class { .. } | Binding::Path(_) => Bound::Type(Ty::Unknown),
+    }
+}
+
+/// The name alone in an argument: what a pack is called.
+fn name_of_argument(arg: &TemplateArg) -> Option<Name> {
+    let path = match arg {
+        TemplateArg::Type(Type { kind: TypeKind::Named(path), .. })
+        | TemplateArg::Either(Type { kind: TypeKind::Named(path), .. }, _)
+        | TemplateArg::Expr(Expr { kind: ExprKind::Name(path), .. }) => path,
+        _ => return None,
+    };
+    match &path.segments[..] {
+        [only] => Some(only.name.clone()),
+        _ => None,
+    }
+}
+
+/// The template parameter that a plain name means.
+fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
+    let [only] = &path.segments[..] else { return None };
+    if only.args.is_some() {
+        return None;
+    }
+    let is_named = |param: &&TemplateParam| match param {
+        TemplateParam::Type { name, .. } | TemplateParam::Value { name, .. } | TemplateParam::Template { name } => {
+            name.as_ref() == Some(&only.name)
+        }
+    };
+    params.iter().find(is_named).map(|_| only.name.clone())
+}
+
+/// The arguments written in `Buffer<N>` and those of a type of that name.
+fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg], Vec<Bound>)> {
+    let last = path.segments.last()?;
+    let pattern = last.args.as_deref()?;
+    let args = match actual {
+        Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => class.written.clone(),
+        Ty::Named(named) if named.name == last.name => named.args.clone(),
+        Ty::Library(library) if library.name == last.name => library.args.clone(),
+        Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => vec![Bound::Value(i64::from(*size))],
+        _ => return None,
+    };
+    Some((pattern, args))
+}
+
+fn bind_once(deduced: &mut Deduced, name: Name, bound: Bound) -> bool {
+    match deduced.get(&name) {
+        Some(known) => *known == bound,
+        None => {
+            deduced.insert(name, bound);
+            true
+        }
+    }
+}
+
+pub fn decay(ty: &Ty) -> Ty {
+    match ty.value() {
+        Ty::Array(of, _) => Ty::pointer_to((**of).clone()),
+        other => other.clone(),
+    }
+}
+
+pub fn is_auto(ty: &Type) -> bool {
+    match &ty.kind {
+        TypeKind::Auto => true,
+        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => is_auto(inner),
+        _ => false,
+    }
+}
+
+fn pack_type_name(ty: &Type) -> Option<Name> {
+    match &ty.kind {
+        TypeKind::Named(path) if path.segments.len() == 1 => Some(path.segments[0].name.clone()),
+        TypeKind::Reference(inner) | TypeKind::Pointer(inner) => pack_type_name(inner),
+        _ => None,
+    }
+}

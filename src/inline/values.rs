@@ -1,0 +1,309 @@
+//! What an expression evaluates to, and moving it: loads, stores, copies, conversions.
+
+use super::builder::Builder;
+use super::facts::{self, Call, Holds};
+use super::scope::Binding;
+use super::types::{COMPONENTS, ClassTy, Pointee, Ty};
+use super::visit::{Node, visit};
+use crate::graph::*;
+use crate::program::{Expr, ExprKind, Name};
+use crate::text::Span;
+use std::sync::Arc;
+
+/// An evaluated expression.
+#[derive(Clone, Debug)]
+pub struct Ev {
+    pub what: What,
+    pub ty: Ty,
+    pub is_volatile: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum What {
+    /// No value at all, or none beyond its type.
+    Nothing,
+    Value(Value),
+    /// Something in memory, by its address.
+    Place(Value),
+    /// A struct of which each member's value is known.
+    Parts(Vec<(Name, Value)>),
+}
+
+impl Ev {
+    pub fn nothing() -> Ev {
+        Ev { what: What::Nothing, ty: Ty::Void, is_volatile: false }
+    }
+
+    pub fn typed(ty: Ty) -> Ev {
+        Ev { what: What::Nothing, ty, is_volatile: false }
+    }
+
+    pub fn value(value: Value, ty: Ty) -> Ev {
+        Ev { what: What::Value(value), ty, is_volatile: false }
+    }
+
+    pub fn place(address: Value, ty: Ty) -> Ev {
+        Ev { what: What::Place(address), ty, is_volatile: false }
+    }
+
+    pub fn is_place(&self) -> bool {
+        matches!(self.what, What::Place(_))
+    }
+}
+
+impl Builder<'_> {
+    pub fn rvalue_of(&mut self, expr: &Expr) -> Value {
+        let ev = self.eval(expr);
+        self.rvalue(&ev, expr.span)
+    }
+
+    /// The value itself: loads what stands in memory. An array's value is its address.
+    pub fn rvalue(&mut self, ev: &Ev, span: Span) -> Value {
+        match &ev.what {
+            What::Value(value) => *value,
+            What::Place(address) if matches!(ev.ty.value(), Ty::Array(..)) => *address,
+            What::Place(address) => self.load(*address, ev.is_volatile, span),
+            What::Parts(parts) => {
+                let from = parts.iter().map(|(_, value)| *value).collect();
+                self.unknown(from, span)
+            }
+            What::Nothing => self.int(0, span),
+        }
+    }
+
+    /// The address of a place; what is none is put into a temporary.
+    pub fn address_of(&mut self, ev: &Ev, span: Span) -> Value {
+        match &ev.what {
+            What::Place(address) => *address,
+            What::Value(value)
+                if matches!(self.op(*value), Op::Address(_) | Op::Element { .. } | Op::Member { .. })
+                    && matches!(ev.ty.value(), Ty::Array(..)) =>
+            {
+                *value
+            }
+            _ => {
+                let object = self.temporary("temporary", ev.ty.value(), span);
+                let address = self.address(object, span);
+                self.store_to(address, &ev.ty.clone(), ev, span);
+                address
+            }
+        }
+    }
+
+    /// Writes a value to memory of type `ty`, members one by one where it has any.
+    pub fn store_to(&mut self, address: Value, ty: &Ty, ev: &Ev, span: Span) {
+        match &ev.what {
+            What::Nothing => {}
+            What::Parts(parts) => {
+                for (name, value) in parts {
+                    let member = self.member_address(address, name, span);
+                    self.store(member, *value, span);
+                }
+            }
+            What::Place(from) if self.is_copied_whole(ty, &ev.ty) => {
+                self.emit(Op::Copy { to: address, from: *from }, span);
+            }
+            What::Place(_) | What::Value(_) => {
+                let value = self.rvalue(ev, span);
+                let value = self.convert(value, &ev.ty, ty, span);
+                self.store(address, value, span);
+            }
+        }
+    }
+
+    fn is_copied_whole(&self, to: &Ty, from: &Ty) -> bool {
+        match (to.value(), from.value()) {
+            (Ty::Unknown | Ty::Param(_), from) => from.is_aggregate(),
+            (to, Ty::Unknown | Ty::Param(_)) => to.is_aggregate(),
+            (to, from) => to.is_aggregate() && from.is_aggregate(),
+        }
+    }
+
+    /// A component or member of something evaluated.
+    pub fn member_of(&mut self, base: &Ev, name: &Name, ty: Ty, span: Span) -> Ev {
+        let place = match &base.what {
+            What::Place(address) => {
+                let address = self.member_address(*address, name, span);
+                Ev { what: What::Place(address), ty, is_volatile: base.is_volatile }
+            }
+            What::Parts(parts) => match parts.iter().find(|(part, _)| part == name) {
+                Some((_, value)) => Ev::value(*value, ty),
+                None => Ev::value(self.unknown(Vec::new(), span), ty),
+            },
+            What::Value(value) => {
+                let value = self.unknown(vec![*value], span);
+                Ev::value(value, ty)
+            }
+            What::Nothing => Ev::value(self.unknown(Vec::new(), span), ty),
+        };
+        self.follow_reference(place, span)
+    }
+
+    /// A member that is a reference holds an address.
+    pub fn follow_reference(&mut self, place: Ev, span: Span) -> Ev {
+        match &place.ty {
+            Ty::Reference(pointee) => {
+                let pointee = pointee.clone();
+                let address = self.rvalue(&Ev { ty: Ty::Pointer(pointee.clone()), ..place }, span);
+                self.place_behind(address, &pointee)
+            }
+            _ => place,
+        }
+    }
+
+    pub fn place_behind(&self, address: Value, pointee: &Pointee) -> Ev {
+        Ev { what: What::Place(address), ty: pointee.ty.clone(), is_volatile: pointee.is_volatile }
+    }
+
+    /// The object `this` points to, if the code stands in a method.
+    pub fn this(&mut self) -> Option<(Value, Arc<ClassTy>)> {
+        match self.local("this") {
+            Some(Binding::Value { value, ty: Ty::Pointer(pointee) }) => match &pointee.ty {
+                Ty::Class(class) => Some((*value, class.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub fn field_type(&mut self, class: &Arc<ClassTy>, index: usize) -> Ty {
+        let Some(member) = class.class.members.get(index) else { return Ty::Unknown };
+        let member = member.ty.clone();
+        let scope = self.class_scope(class);
+        self.in_item(class.item, scope, |builder| builder.resolve(&member))
+    }
+
+    /// Names and types of a class's own data members, those of its bases first.
+    pub fn fields_of(&mut self, class: &Arc<ClassTy>) -> Vec<(Name, Ty)> {
+        self.fields_at(class, 0)
+    }
+
+    fn fields_at(&mut self, class: &Arc<ClassTy>, depth: usize) -> Vec<(Name, Ty)> {
+        let mut fields = Vec::new();
+        if depth < 8 {
+            for base in self.bases_of(class) {
+                fields.extend(self.fields_at(&base, depth + 1));
+            }
+        }
+        for (index, member) in class.class.members.iter().enumerate() {
+            if !member.storage.is_static && !member.storage.is_constexpr {
+                let ty = self.field_type(class, index);
+                fields.push((member.name.clone(), ty));
+            }
+        }
+        fields
+    }
+
+    /// The components of a vector type.
+    pub fn components(ty: &Ty) -> Vec<(Name, Ty)> {
+        match ty.value() {
+            Ty::Vector { of, lanes, .. } => {
+                COMPONENTS[..usize::from(*lanes)].iter().map(|name| (Name::from(*name), (**of).clone())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A built-in variable as a whole.
+    pub fn source_parts(&mut self, kind: crate::words::SourceKind, span: Span) -> Ev {
+        use crate::words::SourceKind::*;
+        if kind == WarpSize {
+            let value = self.int(32, span);
+            return Ev::value(value, super::types::INT);
+        }
+        self.copied_index |= matches!(kind, ThreadIdx | BlockDim);
+        let axes = [Axis::X, Axis::Y, Axis::Z];
+        let parts = axes
+            .iter()
+            .zip(COMPONENTS)
+            .map(|(axis, name)| (Name::from(name), self.emit(Op::Source(source_of(kind, *axis)), span)));
+        let parts = parts.collect();
+        let name = if matches!(kind, BlockDim | GridDim) { "dim3" } else { "uint3" };
+        Ev { what: What::Parts(parts), ty: Ty::vector(name, super::types::UNSIGNED, 3), is_volatile: false }
+    }
+
+    // Effects
+
+    /// What evaluating the expression may do, found by names; for deciding whether `&&` and `?:` must be branches.
+    pub fn effects_of(&mut self, expr: &Expr) -> Holds {
+        let mut plain = true;
+        let mut assigns = false;
+        visit(vec![Node::Expr(expr)], |node| {
+            if let Node::Expr(expr) = node {
+                match &expr.kind {
+                    ExprKind::Assign(..) | ExprKind::Increment { .. } | ExprKind::Statements(_) | ExprKind::Asm(_) => {
+                        plain = false;
+                        assigns = true;
+                    }
+                    ExprKind::Call { .. } | ExprKind::Construct(..) => plain = false,
+                    _ => {}
+                }
+            }
+            plain || !assigns
+        });
+        if plain {
+            return Holds::default();
+        }
+        let direct = facts::of_expr(expr, self.words);
+        let mut holds = direct.what;
+        holds.writes |= assigns;
+        for call in &direct.calls {
+            self.join_reach(call, &mut holds);
+        }
+        holds
+    }
+
+    fn join_reach(&mut self, call: &Call, holds: &mut Holds) {
+        let name = &call.name;
+        if holds.barrier && holds.writes {
+            return;
+        }
+        if let Some(Binding::Static(Ty::Closure(number)) | Binding::Object { ty: Ty::Closure(number), .. }) =
+            self.local(name)
+        {
+            let lambda = self.closures[*number as usize].lambda.clone();
+            let inner = facts::of_function(&lambda.function, self.words);
+            holds.join(inner.what);
+            for call in inner.calls.iter().filter(|inner| inner.name != *name) {
+                self.join_items(call, holds);
+            }
+            return;
+        }
+        self.join_items(call, holds);
+    }
+
+    pub fn join_items(&mut self, call: &Call, holds: &mut Holds) {
+        let program = self.program;
+        let home = self.item;
+        let named = program.visible(home, &call.name);
+        if named.len() > 64 {
+            return;
+        }
+        for id in named.iter() {
+            if facts::may_mean(call, program.item(*id)) {
+                let reach = program.reach(*id, self.words);
+                holds.join(reach);
+            }
+        }
+    }
+}
+
+pub fn source_of(kind: crate::words::SourceKind, axis: Axis) -> Source {
+    use crate::words::SourceKind::*;
+    match kind {
+        ThreadIdx => Source::ThreadIdx(axis),
+        BlockIdx => Source::BlockIdx(axis),
+        BlockDim => Source::BlockDim(axis),
+        GridDim => Source::GridDim(axis),
+        WarpSize => Source::Launch(Name::from("warpSize")),
+    }
+}
+
+pub fn axis_of(name: &str) -> Option<Axis> {
+    match name {
+        "x" => Some(Axis::X),
+        "y" => Some(Axis::Y),
+        "z" => Some(Axis::Z),
+        _ => None,
+    }
+}

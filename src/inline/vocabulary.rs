@@ -1,0 +1,439 @@
+//! Calls without a body in view: what the table of words knows of them, else a result made from the arguments.
+
+use super::builder::Builder;
+use super::calls::Arg;
+use super::types::{GroupTy, INT, Ty, UNSIGNED, scalar, vector};
+use super::values::{Ev, What};
+use crate::graph::*;
+use crate::program::*;
+use crate::text::Span;
+use crate::words::{Agrees, BarrierRow, FunctionKind, GroupKind, ResultKind, Stop};
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// Whether the table of words says anything about a function of this name.
+    pub fn is_word(&self, name: &str) -> bool {
+        !self.words.barrier(name).is_empty()
+            || self.words.group_maker(name).is_some()
+            || self.words.varies(name).is_some()
+            || self.words.load(name).is_some()
+            || self.words.stop(name).is_some()
+            || self.words.function(name).is_some()
+            || self.words.is_atomic(name)
+            || self.words.library(name).is_some()
+    }
+
+    pub fn call_word(&mut self, path: &Path, args: &[Expr], span: Span) -> Ev {
+        let Some(last) = path.segments.last() else { return Ev::nothing() };
+        let name = last.name.clone();
+        if let Some(maker) = self.words.group_maker(&name) {
+            return self.make_group(maker, last, args, span);
+        }
+        // `NamedBarrier::sync(threads, id)`
+        if let Some(class) = path.segments.len().checked_sub(2).map(|index| path.segments[index].name.clone())
+            && let Some(row) =
+                self.words.barrier_method(&name).iter().find(|row| row.on.iter().any(|on| **on == *class)).cloned()
+        {
+            let list = self.eval_args(args);
+            return self.barrier_by_row(&row, Name::from(format!("{class}::{name}")), None, &list, span);
+        }
+        if &*name == "assert" {
+            // No branch at all: a failed assertion stops the grid.
+            for arg in args {
+                self.eval(arg);
+            }
+            return Ev::nothing();
+        }
+        if args.is_empty() && last.args.is_some() && !self.is_word(&name) {
+            // `cg::plus<int>()`: an object of a class not in view.
+            let ty = self.named(last);
+            return self.construct_value(&ty, args, span);
+        }
+        let list = self.eval_args(args);
+        let rows = self.words.barrier(&name).to_vec();
+        for row in rows {
+            if row.on.is_empty() || row.on.iter().any(|on| on == "any") {
+                return self.barrier_by_row(&row, name, None, &list, span);
+            }
+            if let Some(group) = list.first().and_then(|arg| self.group_of(&arg.ty(), &row.on)) {
+                let written = match path.segments.len() {
+                    0 | 1 => name,
+                    _ => Name::from(path.segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join("::")),
+                };
+                return self.barrier_by_row(&row, written, Some(group), &list, span);
+            }
+        }
+        if &*name == "init"
+            && list.len() == 2
+            && let Ty::Pointer(pointee) = list[0].ty()
+            && matches!(&pointee.ty, Ty::Named(named) if named.name.contains("barrier"))
+        {
+            let values = self.arg_values(&list);
+            self.emit(Op::BarrierInit { address: values[0], count: values[1] }, span);
+            return Ev::nothing();
+        }
+        if let Some(stop) = self.words.stop(&name) {
+            let at = self.at(span);
+            match stop {
+                Stop::Trap => self.stop(End::Dead),
+                Stop::Exit => self.stop(End::Exit { how: Exit::Instruction, at }),
+            }
+            return Ev::nothing();
+        }
+        if let Some(agrees) = self.words.varies(&name) {
+            self.clobber_out(&list, span);
+            return self.varying(agrees, &name, span);
+        }
+        if self.words.is_atomic(&name) && !list.is_empty() {
+            return self.atomic(&name, &list, span);
+        }
+        if let Some(read_only) = self.words.load(&name)
+            && let Some(first) = list.first()
+        {
+            let values = self.arg_values(&list);
+            let ty = first.ty().value().element();
+            return Ev::value(self.emit(Op::Load { address: values[0], is_volatile: false, read_only }, span), ty);
+        }
+        if let Some(kind) = self.words.function(&name) {
+            return self.known_function(kind, &name, &list, span);
+        }
+        if let Some(rest) = name.strip_prefix("make_")
+            && let Some(ty @ Ty::Vector { .. }) = vector(rest)
+        {
+            return self.vector_of(&ty, &list, span);
+        }
+        if let Some(ty) = scalar(&name).or_else(|| vector(&name)) {
+            return self.construct_evaluated(&ty, &list, span);
+        }
+        if &*name == "__activemask" {
+            return Ev::value(self.source(Source::ActiveMask, span), UNSIGNED);
+        }
+        self.call_unseen(&name, &list, span)
+    }
+
+    /// A word for values that differ between threads.
+    fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
+        let source = match agrees {
+            Agrees::Thread => Source::Varying(name.clone()),
+            Agrees::Lane => Source::Lane,
+            Agrees::Warp => Source::Warp,
+            Agrees::Warpgroup => {
+                let rank = self.source(Source::ThreadRank, span);
+                let size = self.int(128, span);
+                return Ev::value(self.emit(Op::Binary(BinaryOp::Div, rank, size), span), INT);
+            }
+            Agrees::Block => Source::BlockRank,
+            Agrees::Cluster => Source::ClusterIndex,
+            Agrees::Grid => Source::Launch(name.clone()),
+        };
+        Ev::value(self.source(source, span), INT)
+    }
+
+    /// A random state or the like behind a pointer changes.
+    fn clobber_out(&mut self, list: &[Arg], span: Span) {
+        let values = self.arg_values(list);
+        self.clobber_args(list, &values, span);
+    }
+
+    fn atomic(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
+        let values = self.arg_values(list);
+        let ty = list[0].ty().value().element();
+        let operands = values[1..].to_vec();
+        Ev::value(self.emit(Op::Atomic { name: name.clone(), address: values[0], operands }, span), ty)
+    }
+
+    fn known_function(&mut self, kind: FunctionKind, name: &Name, list: &[Arg], span: Span) -> Ev {
+        match kind {
+            FunctionKind::First => match list.first().and_then(|arg| arg.ev.clone()) {
+                Some(ev) => ev,
+                None => self.call_unseen(name, list, span),
+            },
+            FunctionKind::Pure
+                if list.iter().all(|arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..))) =>
+            {
+                let operands = self.arg_values(list);
+                let ty = match name.as_bytes() {
+                    [b'_', b'_', ..] => INT,
+                    _ => list.first().map_or(Ty::Unknown, |arg| arg.ty().value().clone()),
+                };
+                Ev::value(self.emit(Op::Pure { name: name.clone(), operands }, span), ty)
+            }
+            FunctionKind::Min | FunctionKind::Max | FunctionKind::Multiply if list.len() == 2 => {
+                let values = self.arg_values(list);
+                let ty = super::constant::arithmetic(&list[0].ty(), &list[1].ty());
+                let (a, b) = (values[0], values[1]);
+                if let (Some(x), Some(y)) = (self.constant_of(a), self.constant_of(b)) {
+                    let folded = match kind {
+                        FunctionKind::Min => x.min(y),
+                        FunctionKind::Max => x.max(y),
+                        _ => x.wrapping_mul(y),
+                    };
+                    return Ev::value(self.int(folded, span), ty);
+                }
+                let op = match kind {
+                    FunctionKind::Min => Op::Min(a, b),
+                    FunctionKind::Max => Op::Max(a, b),
+                    _ => Op::Binary(BinaryOp::Mul, a, b),
+                };
+                Ev::value(self.emit(op, span), ty)
+            }
+            _ => self.call_unseen(name, list, span),
+        }
+    }
+
+    /// A function nobody shows: as uniform as its arguments, and it may write what they point to.
+    pub fn call_unseen(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
+        let from = self.arg_values(list);
+        let plain =
+            |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));
+        if name.starts_with("__") && list.iter().all(plain) {
+            return Ev::value(self.emit(Op::Pure { name: name.clone(), operands: from }, span), Ty::Unknown);
+        }
+        self.clobber_args(list, &from, span);
+        Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
+    }
+
+    // Methods
+
+    /// A method that the table knows, on an object whose class is not in view.
+    pub fn call_word_method(&mut self, base: &Ev, object: &Expr, name: &Name, list: &[Arg], span: Span) -> Option<Ev> {
+        let ty = base.ty.value().clone();
+        let rows = self.words.barrier_method(name).to_vec();
+        let class = match &ty {
+            Ty::Named(named) => Some(named.name.clone()),
+            _ => None,
+        };
+        for row in rows {
+            let matches = row.on.iter().any(|on| on == "any" || class.as_ref().is_some_and(|class| **class == **on));
+            let written = self.written_name(object, name, span);
+            if matches {
+                let group = match row.group {
+                    GroupKind::Object => {
+                        let address = self.address_of(base, object.span);
+                        Some(Group::Object { address })
+                    }
+                    _ => None,
+                };
+                return Some(self.barrier_by_row(&row, written, group, list, span));
+            }
+            if let Some(group) = self.group_of(&ty, &row.on) {
+                return Some(self.barrier_by_row(&row, written, Some(group), list, span));
+            }
+        }
+        if let Ty::Param(param) = &ty
+            && looks_like_group(param)
+            && matches!(&**name, "thread_rank" | "size" | "num_threads")
+        {
+            return Some(self.group_value(&GroupTy::Unknown, name, span));
+        }
+        if self.words.is_atomic_method(name) && !matches!(ty, Ty::Class(_)) {
+            let operands = self.arg_values(list);
+            let address = self.address_of(base, object.span);
+            return Some(Ev::value(self.emit(Op::Atomic { name: name.clone(), address, operands }, span), Ty::Unknown));
+        }
+        None
+    }
+
+    /// `tile.sync`, as written; of something longer only the method.
+    pub fn written_name(&self, object: &Expr, name: &Name, _: Span) -> Name {
+        match &object.kind {
+            ExprKind::Name(path) => match path.segments.last() {
+                Some(last) => Name::from(format!("{}.{name}", last.name)),
+                None => name.clone(),
+            },
+            ExprKind::Call { callee, .. } => match &callee.kind {
+                ExprKind::Name(path) => match path.segments.last() {
+                    Some(last) => Name::from(format!("{}().{name}", last.name)),
+                    None => name.clone(),
+                },
+                _ => name.clone(),
+            },
+            ExprKind::Member { member, .. } => match member.segments.last() {
+                Some(last) => Name::from(format!("{}.{name}", last.name)),
+                None => name.clone(),
+            },
+            _ => name.clone(),
+        }
+    }
+
+    // Barriers
+
+    pub fn barrier_by_row(
+        &mut self,
+        row: &Arc<BarrierRow>,
+        name: Name,
+        group: Option<Group>,
+        list: &[Arg],
+        span: Span,
+    ) -> Ev {
+        let values = self.arg_values(list);
+        let at = |position: Option<usize>| position.and_then(|position| values.get(position)).copied();
+        let id = at(row.id);
+        let count = at(row.count);
+        let group = match (row.group, group) {
+            (_, Some(group)) => group,
+            (GroupKind::Block, _) => Group::Block,
+            (GroupKind::Lanes, _) => Group::Lanes { mask: at(row.mask) },
+            (GroupKind::Warp, _) => Group::Lanes { mask: None },
+            (GroupKind::Cluster, _) => Group::Cluster,
+            (GroupKind::Grid, _) => Group::Grid,
+            (GroupKind::Named, _) => Group::Named { id, aligned: row.aligned },
+            (GroupKind::Counted, _) => match count {
+                Some(count) => Group::Counted { id, count, aligned: row.aligned },
+                None => Group::Named { id, aligned: row.aligned },
+            },
+            (GroupKind::Object | GroupKind::Receiver | GroupKind::Argument, None) => {
+                return self.call_unseen(&name, list, span);
+            }
+        };
+        let result = match row.result {
+            ResultKind::Nothing => Outcome::Nothing,
+            ResultKind::Uniform => Outcome::Uniform,
+            ResultKind::Ballot => match at(row.predicate) {
+                Some(predicate) => Outcome::Ballot(predicate),
+                None => Outcome::Uniform,
+            },
+            ResultKind::Peers => Outcome::Peers,
+            ResultKind::Shuffle => Outcome::Shuffle,
+            ResultKind::Thread => Outcome::PerThread,
+        };
+        let special = [row.mask, row.id, row.count, row.lane, row.width];
+        let operands = values
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !special.contains(&Some(*index)) && !list[*index].ty().is_static())
+            .map(|(_, value)| *value)
+            .collect();
+        let barrier = Barrier {
+            name,
+            group,
+            waits: row.waits,
+            orders_memory: row.orders_memory,
+            result,
+            source_lane: at(row.lane),
+            width: at(row.width),
+            operands,
+        };
+        let result = barrier.result.clone();
+        let value = self.emit(Op::Barrier(Box::new(barrier)), span);
+        // What a collective hands out through pointers: a predicate, a copy.
+        for arg in list {
+            let Some(ev) = &arg.ev else { continue };
+            let address = match (&ev.what, ev.ty.value()) {
+                (What::Place(address), Ty::Array(..)) => *address,
+                (What::Value(address), Ty::Pointer(pointee))
+                    if !pointee.is_const && matches!(self.op(*address), Op::Address(_) | Op::Element { .. }) =>
+                {
+                    *address
+                }
+                _ => continue,
+            };
+            self.emit(Op::Clobber { address, from: vec![value] }, span);
+        }
+        match result {
+            Outcome::Nothing => Ev::value(value, Ty::Unknown),
+            Outcome::Ballot(_) | Outcome::Peers => Ev::value(value, UNSIGNED),
+            Outcome::Uniform => Ev::value(value, INT),
+            _ => {
+                let operand = if row.mask.is_some() { list.get(1) } else { list.first() };
+                let ty = operand.map_or(Ty::Unknown, |arg| arg.ty().value().clone());
+                Ev::value(value, if ty.is_static() { Ty::Unknown } else { ty })
+            }
+        }
+    }
+
+    // Making values of types
+
+    /// `T(a, b)`, `T{a}`
+    pub fn construct_value(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Ev {
+        match ty.value() {
+            Ty::Class(_) => {
+                let object = self.temporary("temporary", ty, span);
+                let address = self.address(object, span);
+                self.initialise_arguments(address, ty, args, true, span);
+                if self.keeps_temporaries {
+                    self.destroy_later(address, ty, span);
+                }
+                Ev::place(address, ty.clone())
+            }
+            Ty::Array(..) => {
+                let object = self.temporary("temporary", ty, span);
+                let address = self.address(object, span);
+                self.initialise_arguments(address, ty, args, true, span);
+                Ev::place(address, ty.clone())
+            }
+            _ => {
+                let list = self.eval_args(args);
+                self.construct_evaluated(ty, &list, span)
+            }
+        }
+    }
+
+    fn construct_evaluated(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
+        match ty.value() {
+            Ty::Void => Ev::nothing(),
+            Ty::Library(_) | Ty::Group(_) | Ty::Closure(_) => {
+                let of_argument = list.first().map(Arg::ty).filter(|ty| matches!(ty, Ty::Group(_)));
+                Ev::typed(match (ty.value(), of_argument) {
+                    (Ty::Group(GroupTy::Tile(None) | GroupTy::Formed(None) | GroupTy::Unknown), Some(known)) => known,
+                    _ => ty.value().clone(),
+                })
+            }
+            Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
+            _ => match list {
+                [] => Ev::value(self.int(0, span), ty.clone()),
+                [one] => {
+                    let ev = one.ev.clone();
+                    let Some(ev) = ev else {
+                        let values = self.arg_values(list);
+                        return Ev::value(values[0], ty.clone());
+                    };
+                    if let Ty::Class(_) = ev.ty.value()
+                        && ty.is_scalar()
+                        && let Some(result) = self.call_conversion(&ev, ty, span)
+                    {
+                        return result;
+                    }
+                    if ev.ty.is_static() || matches!(ev.ty, Ty::Functions(_)) || !ty.is_known() {
+                        return ev;
+                    }
+                    let value = self.rvalue(&ev, one.span);
+                    Ev::value(self.convert(value, &ev.ty, ty, span), ty.clone())
+                }
+                many => {
+                    let from = self.arg_values(many);
+                    Ev::value(self.unknown(from, span), ty.clone())
+                }
+            },
+        }
+    }
+
+    fn vector_of(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
+        if let [one] = list
+            && let Some(ev) = &one.ev
+            && matches!(ev.ty.value(), Ty::Vector { .. } | Ty::Class(_))
+        {
+            return Ev { ty: ty.clone(), ..ev.clone() };
+        }
+        let values = self.arg_values(list);
+        let rest = i64::from(matches!(ty, Ty::Vector { name, .. } if &**name == "dim3"));
+        let mut parts = Vec::new();
+        for (index, (name, of)) in Self::components(ty).into_iter().enumerate() {
+            let value = match values.get(index) {
+                Some(value) => {
+                    let from = list[index].ty();
+                    self.convert(*value, &from, &of, span)
+                }
+                None => self.int(rest, span),
+            };
+            parts.push((name, value));
+        }
+        Ev { what: What::Parts(parts), ty: ty.clone(), is_volatile: false }
+    }
+}
+
+/// A template parameter called like a group stands for one.
+pub fn looks_like_group(param: &str) -> bool {
+    let lower = param.to_ascii_lowercase();
+    lower.contains("group") || lower.contains("tile") || lower == "cg" || lower.ends_with("_cg")
+}

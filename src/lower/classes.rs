@@ -1,0 +1,101 @@
+//! Classes: members, aliases, enumerators, and the functions written inside.
+
+use crate::lower::declarations::{Scope, alias, declared, enumerators, template_parameters, typedefs};
+use crate::lower::functions::function;
+use crate::lower::names::{last_name, path};
+use crate::lower::reader::Reader;
+use crate::lower::tree::{Field, Id, Kind};
+use crate::lower::types::class_path;
+use crate::program::{Class, TemplateParam};
+use std::sync::Arc;
+
+/// A `struct_specifier` and its kin.
+///
+/// The members of anonymous structs and unions count as the class's own; classes inside a class are not recorded.
+pub fn class(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Class {
+    let path_of_name = class_path(reader, id);
+    let specialises = path_of_name.segments.last().and_then(|segment| segment.args.clone());
+    let mut class = Class { name: Some(last_name(&path_of_name)), template, specialises, ..Class::default() };
+    if let Some(clause) = reader.tree.child_of_kind(id, Kind::BaseClassClause) {
+        for base in reader.tree.children(clause) {
+            if let Kind::TypeIdentifier | Kind::QualifiedIdentifier | Kind::TemplateType = reader.kind(base) {
+                let base = reader.deeper(base, |reader| path(reader, base));
+                class.bases.extend(base);
+            }
+        }
+    }
+    if let Some(body) = reader.child(id, Field::Body) {
+        members(reader, body, &mut class);
+    }
+    class
+}
+
+fn members(reader: &mut Reader, body: Id, class: &mut Class) {
+    for child in reader.tree.children(body) {
+        member(reader, child, class);
+    }
+}
+
+fn member(reader: &mut Reader, id: Id, class: &mut Class) {
+    match reader.kind(id) {
+        Kind::FieldDeclaration | Kind::Declaration => {
+            let (specifiers, all) = declared(reader, id, Scope::Class);
+            if let Some(written) = specifiers.written {
+                defined_type(reader, written, all.is_empty(), class);
+            }
+            class.members.extend(all);
+        }
+        Kind::EnumSpecifier | Kind::StructSpecifier | Kind::ClassSpecifier | Kind::UnionSpecifier => {
+            defined_type(reader, id, true, class);
+        }
+        Kind::AliasDeclaration => class.aliases.extend(alias(reader, id)),
+        Kind::TypeDefinition => {
+            let (specifiers, all) = typedefs(reader, id);
+            if let Some(written) = specifiers.written {
+                defined_type(reader, written, false, class);
+            }
+            class.aliases.extend(all);
+        }
+        Kind::FunctionDefinition => {
+            class.methods.extend(reader.deeper(id, |reader| function(reader, id, Vec::new())).flatten().map(Arc::new));
+        }
+        Kind::TemplateDeclaration => template_member(reader, id, class),
+        Kind::Error => {
+            reader.deeper(id, |reader| members(reader, id, class));
+        }
+        _ => {}
+    }
+}
+
+fn defined_type(reader: &mut Reader, id: Id, alone: bool, class: &mut Class) {
+    match reader.kind(id) {
+        Kind::EnumSpecifier => class.enumerators.extend(enumerators(reader, id).unwrap_or_default()),
+        Kind::StructSpecifier | Kind::UnionSpecifier | Kind::ClassSpecifier => {
+            if alone
+                && reader.child(id, Field::Name).is_none()
+                && let Some(body) = reader.child(id, Field::Body)
+            {
+                reader.deeper(id, |reader| members(reader, body, class));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn template_member(reader: &mut Reader, id: Id, class: &mut Class) {
+    let mut template = Vec::new();
+    for child in reader.tree.children(id) {
+        match reader.kind(child) {
+            Kind::TemplateParameterList => template = template_parameters(reader, child),
+            Kind::FunctionDefinition => {
+                let method = reader.deeper(id, |reader| function(reader, child, std::mem::take(&mut template)));
+                class.methods.extend(method.flatten().map(Arc::new));
+            }
+            Kind::AliasDeclaration => class.aliases.extend(alias(reader, child)),
+            Kind::Declaration | Kind::FieldDeclaration => {
+                class.members.extend(declared(reader, child, Scope::Class).1);
+            }
+            _ => {}
+        }
+    }
+}

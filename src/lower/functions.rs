@@ -1,0 +1,76 @@
+//! Function definitions: the head, the constructor's initialisers, the body.
+
+use crate::lower::calls::trailing_type;
+use crate::lower::declarations::parameters;
+use crate::lower::expressions::arguments;
+use crate::lower::names::{last_name, path};
+use crate::lower::reader::Reader;
+use crate::lower::statements::body;
+use crate::lower::tree::{Field, Id, Kind};
+use crate::lower::types::{specifiers, unwrap_declarator};
+use crate::program::{Expr, Function, Name, Param, Path, TemplateParam, Type, TypeKind};
+
+/// What stands before the body.
+pub struct Head {
+    pub name: Name,
+    pub params: Vec<Param>,
+    pub result: Type,
+}
+
+/// A `function_definition`; `None` if it has no body (`= default`, `= delete`).
+pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Option<Function> {
+    let block = reader.child(id, Field::Body)?;
+    let Head { name, params, result } = head(reader, id);
+    let initialisers = match reader.tree.child_of_kind(id, Kind::FieldInitializerList) {
+        Some(list) => initialisers(reader, list),
+        None => Vec::new(),
+    };
+    Some(Function { name, template, params, result, initialisers, body: body(reader, block), unreadable: None })
+}
+
+/// The head of a `function_definition` or `declaration`.
+pub fn head(reader: &mut Reader, id: Id) -> Head {
+    let base = specifiers(reader, id).ty;
+    let declarator = reader.child(id, Field::Declarator);
+    head_round(reader, base, declarator)
+}
+
+/// The head of a function of which only the declarator could be read.
+pub fn head_of_declarator(reader: &mut Reader, declarator: Id) -> Head {
+    head_round(reader, Type::plain(TypeKind::Unknown), Some(declarator))
+}
+
+fn head_round(reader: &mut Reader, base: Type, declarator: Option<Id>) -> Head {
+    let it = unwrap_declarator(reader, base, declarator);
+    let name = match it.name {
+        Some(name) => last_name(&reader.deeper(name, |reader| path(reader, name)).unwrap_or_default()),
+        None => Name::from(""),
+    };
+    let params = match it.function.and_then(|function| reader.child(function, Field::Parameters)) {
+        Some(list) => parameters(reader, list),
+        None => Vec::new(),
+    };
+    let result = it.function.and_then(|function| trailing_type(reader, function)).unwrap_or(it.ty);
+    Head { name, params, result }
+}
+
+pub fn initialisers(reader: &mut Reader, list: Id) -> Vec<(Path, Vec<Expr>)> {
+    let mut all = Vec::new();
+    for initialiser in reader.tree.children(list) {
+        if reader.kind(initialiser) != Kind::FieldInitializer {
+            continue;
+        }
+        let mut named = Path::default();
+        for child in reader.tree.children(initialiser) {
+            match reader.kind(child) {
+                Kind::ArgumentList | Kind::InitializerList => {
+                    let args = arguments(reader, child);
+                    all.push((std::mem::take(&mut named), args));
+                }
+                Kind::Token | Kind::Error => {}
+                _ => named = path(reader, child),
+            }
+        }
+    }
+    all
+}

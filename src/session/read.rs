@@ -1,0 +1,82 @@
+//! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
+
+use super::{Error, Request};
+use crate::settings::Settings;
+use crate::source::compile_commands::CompileCommands;
+use crate::source::index::{File, Files, Options};
+use crate::source::walk::{self, Content};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// The files, and those that were not read, with the reason.
+pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(String, String)>), Error> {
+    let exclude = settings.exclude.clone();
+    let found =
+        walk::walk(&request.read, request.no_ignore, move |path: &Path, _| !exclude.matches(path)).map_err(Error)?;
+    let mut paths = found.files;
+    if request.force_exclude {
+        paths.retain(|path| !settings.exclude.matches(path));
+    }
+    let mut skipped: Vec<(String, String)> =
+        found.skipped.into_iter().map(|each| (spell(&each.path), each.why)).collect();
+    if let Some((name, _)) = &request.stdin {
+        let same = |path: &PathBuf| {
+            std::fs::canonicalize(path).ok().is_some_and(|it| std::fs::canonicalize(name).ok() == Some(it))
+        };
+        paths.retain(|path| path != name && !same(path));
+    }
+    let read: Vec<(String, Content)> = paths.par_iter().map(|path| (spell(path), walk::read(path))).collect();
+    let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
+    for (path, content) in read {
+        match content {
+            Content::Source(bytes) => sources.push((path, bytes)),
+            Content::NotSource => {}
+            Content::Skipped(why) => skipped.push((path, why)),
+        }
+    }
+    if let Some((name, bytes)) = &request.stdin {
+        sources.push((spell(name), bytes.clone()));
+    }
+    sources.sort_by(|a, b| a.0.cmp(&b.0));
+    let options = options(settings, &sources)?;
+    let files = sources.into_par_iter().map(|(path, bytes)| File::new(path, bytes)).collect();
+    Ok((Files::new(files, &options), skipped))
+}
+
+/// What the command line and a compilation database say of macros and includes.
+fn options(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Result<Options, Error> {
+    let mut options = Options {
+        include_dirs: settings.include.iter().map(|path| spell(path)).collect(),
+        defines: settings.define.clone(),
+        undefines: settings.undefine.clone(),
+    };
+    let Some(build) = &settings.build else { return Ok(options) };
+    let commands = CompileCommands::read(build).map_err(Error)?;
+    let named = |defines: &[String], name: &str| {
+        defines.iter().any(|define| define.split(['=', '(']).next() == name.split(['=', '(']).next())
+    };
+    for (path, _) in sources {
+        let flags = commands.flags(Path::new(path));
+        for folder in &flags.include_dirs {
+            let folder = spell(folder);
+            if !options.include_dirs.contains(&folder) {
+                options.include_dirs.push(folder);
+            }
+        }
+        for (name, value) in &flags.defines {
+            if !named(&options.defines, name) && !options.undefines.contains(name) {
+                options.defines.push(format!("{name}={value}"));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// A path as reports spell it: with `/`, without a leading `./`.
+fn spell(path: &Path) -> String {
+    let text = path.to_string_lossy().replace('\\', "/");
+    match text.strip_prefix("./") {
+        Some(rest) if !rest.is_empty() => rest.to_string(),
+        _ => text,
+    }
+}

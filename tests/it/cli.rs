@@ -1,0 +1,290 @@
+//! Arguments, exit codes, and where output goes.
+
+use crate::program::Folder;
+
+const DIVERGENT: &str = "__global__ void k(int *v) {
+    if (threadIdx.x < 16) {
+        __syncthreads();
+    }
+    v[threadIdx.x] = 1;
+}
+";
+const CLEAN: &str = "__global__ void k(int *v) {
+    __syncthreads();
+    v[threadIdx.x] = 1;
+}
+";
+
+#[test]
+fn exit_codes() {
+    let folder = Folder::new("exit-codes");
+    folder.write("bad.cu", DIVERGENT);
+    folder.write("good.cu", CLEAN);
+    for (arguments, code) in [
+        (vec!["bad.cu"], 1),
+        (vec!["check", "bad.cu"], 1),
+        (vec!["good.cu"], 0),
+        (vec!["."], 1),
+        (vec![], 1),
+        (vec!["bad.cu", "--exit-zero"], 0),
+        (vec!["bad.cu", "--fail-on", "never"], 0),
+        (vec!["bad.cu", "--fail-on", "error"], 1),
+        (vec!["bad.cu", "--ignore", "divergent-branch"], 0),
+        (vec!["bad.cu", "--select", "warp-mask,racy-broadcast"], 0),
+        (vec!["bad.cu", "--select", "divergent-branch"], 1),
+        (vec!["bad.cu", "--format", "sarif"], 1),
+        (vec!["bad.cu", "--format", "json"], 1),
+        (vec!["missing.cu"], 2),
+        (vec!["bad.cu", "missing"], 2),
+        (vec!["--no-such-option"], 2),
+        (vec!["bad.cu", "--select", "no-such-rule"], 2),
+        (vec!["bad.cu", "--config", "missing.toml"], 2),
+        (vec!["bad.cu", "--baseline", "missing.json"], 2),
+        (vec!["bad.cu", "-p", "missing"], 2),
+        (vec!["bad.cu", "--output", "sarif=no/such/folder/out.sarif"], 2),
+        (vec!["bad.cu", "-j", "0"], 2),
+        (vec!["@missing"], 2),
+        (vec!["explain", "nothing"], 2),
+        (vec!["--help"], 0),
+        (vec!["--version"], 0),
+    ] {
+        let ran = folder.run(&arguments);
+        assert_eq!(ran.code, code, "{arguments:?}\n{}{}", ran.stdout, ran.stderr);
+    }
+}
+
+/// One clear line, not a page.
+#[test]
+fn faults_of_use_are_one_line() {
+    let folder = Folder::new("faults-of-use");
+    folder.write("a.cu", CLEAN);
+    for (arguments, line) in [
+        (vec!["missing.cu"], "error: missing.cu: no such file or directory\n"),
+        (vec!["expalin"], "error: expalin: no such file or directory (did you mean the verb `explain`?)\n"),
+        (vec!["--config", "missing.toml"], "error: missing.toml: cannot be read: no such file or directory\n"),
+        (vec!["a.cu", "--baseline", "b.json"], "error: the baseline b.json: no such file or directory\n"),
+        (vec!["@missing"], "error: the arguments in missing cannot be read: no such file or directory\n"),
+        (vec!["a.cu", "--output", "json=no/out"], "error: cannot write no/out: no such file or directory\n"),
+    ] {
+        assert_eq!(folder.run(&arguments).stderr, line);
+    }
+    let near = folder.run(&["explain", "divergent-brunch"]).stderr;
+    assert!(near.contains("a similar value exists: 'divergent-branch'"), "{near}");
+}
+
+#[test]
+fn arguments_come_from_a_file() {
+    let folder = Folder::new("argument-file");
+    folder.write("with blank.cu", CLEAN);
+    folder.write("arguments", "with blank.cu\n--format\nconcise\n\n--quiet\n");
+    let ran = folder.run(&["@arguments"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn several_reports_from_one_run() {
+    let folder = Folder::new("several");
+    folder.write("a.cu", CLEAN);
+    let ran = folder.run(&["a.cu", "--format", "concise", "--output", "sarif=out.sarif", "--output", "html=out.html"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(folder.read("out.sarif").contains("\"version\": \"2.1.0\""));
+    assert!(folder.read("out.html").starts_with("<!doctype html>"));
+}
+
+#[test]
+fn the_format_comes_from_the_surroundings() {
+    let folder = Folder::new("surroundings");
+    folder.write("a.cu", CLEAN);
+    let json = folder.run_with(&["a.cu"], &[("SYNCLINT_FORMAT", "json")], b"");
+    assert_eq!(json.json()["version"], 1);
+    let summary = folder.path().join("summary.md");
+    let actions = [("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", summary.to_str().expect("it is UTF-8"))];
+    folder.run_with(&["a.cu"], &actions, b"");
+    assert!(folder.read("summary.md").starts_with("### synclint\n"));
+    let told = folder.run_with(&["a.cu", "--format", "json"], &actions, b"");
+    assert_eq!(told.json()["version"], 1, "what is asked for holds");
+}
+
+#[test]
+fn the_summary_goes_to_standard_error() {
+    let folder = Folder::new("summary");
+    folder.write("a.cu", CLEAN);
+    let ran = folder.run(&["a.cu"]);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.starts_with("synclint: ") && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    assert_eq!(folder.run(&["a.cu", "--quiet"]).stderr, "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_and_a_closed_pipe_is_not() {
+    use std::process::Stdio;
+    let folder = Folder::new("full-disk");
+    folder.write("a.cu", CLEAN);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = crate::program::synclint()
+        .args(["a.cu", "--format", "json"])
+        .current_dir(folder.path())
+        .stdout(full)
+        .output()
+        .expect("synclint runs");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert_eq!(told, "error: cannot write to standard output: no space left on the device\n");
+    assert_eq!(folder.run(&["a.cu", "--output", "json=/dev/full"]).code, 2);
+
+    let mut child = crate::program::synclint()
+        .args(["rules", "--format", "json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("synclint starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("synclint ends");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}
+
+#[test]
+fn rules_explain_themselves() {
+    let folder = Folder::new("rules");
+    let list = folder.run(&["rules"]);
+    assert_eq!(list.stdout.lines().count(), synclint::rules::ALL.len());
+    for rule in synclint::rules::ALL {
+        let page = folder.run(&["explain", rule.name]);
+        assert_eq!(page.code, 0);
+        assert!(page.stdout.starts_with(rule.name) && page.stdout.contains("When it is silent"), "{}", page.stdout);
+        assert!(list.stdout.contains(rule.name));
+    }
+    let json: serde_json::Value = folder.run(&["rules", "--format", "json"]).json();
+    assert_eq!(json.as_array().map(Vec::len), Some(synclint::rules::ALL.len()));
+}
+
+#[test]
+fn completions_and_the_manual_know_the_rules_and_verbs() {
+    let folder = Folder::new("completions");
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = folder.run(&["completions", shell]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.stdout.contains("explain") && ran.stdout.contains("exited-threads"), "{shell}");
+    }
+    let man = folder.run(&["man"]);
+    assert!(man.stdout.contains(".TH synclint") && man.stdout.contains("exited"), "{}", man.stdout);
+}
+
+#[test]
+fn a_baseline_keeps_known_findings_quiet() {
+    let folder = Folder::new("baseline");
+    folder.write("a.cu", DIVERGENT);
+    assert_eq!(folder.run(&["a.cu"]).code, 1);
+    let wrote = folder.run(&["baseline"]);
+    assert_eq!((wrote.code, wrote.stderr.as_str()), (0, "synclint: 1 finding written to synclint-baseline.json\n"));
+    assert_eq!(folder.run(&["a.cu"]).code, 0);
+    assert_eq!(folder.run(&["a.cu", "--no-baseline"]).code, 1);
+    // Moved, with more blanks: still known. One more: new. Gone: told.
+    folder.write("a.cu", format!("// a line\n\n{}", DIVERGENT.replace("        __sync", "    __sync")));
+    assert_eq!(folder.run(&["a.cu"]).code, 0);
+    folder.write("a.cu", DIVERGENT.replace("    }\n", "        __syncthreads();\n    }\n"));
+    let more = folder.run(&["a.cu", "--format", "json"]).json();
+    assert_eq!((&more["summary"]["findings"], &more["summary"]["baseline"]), (&1.into(), &1.into()));
+    folder.write("a.cu", CLEAN);
+    let gone = folder.run(&["a.cu"]);
+    assert_eq!(gone.code, 0);
+    assert!(gone.stderr.contains("1 finding of the baseline found no more"), "{}", gone.stderr);
+}
+
+#[test]
+fn proven_changes_are_shown_and_made() {
+    let folder = Folder::new("fix");
+    let before = CLEAN.replace("    __sync", "    // synclint: ignore[divergent-branch] once needed\n    __sync");
+    folder.write("a.cu", &before);
+    let shown = folder.run(&["a.cu", "--diff"]);
+    let hunk = "--- a.cu\n+++ a.cu\n@@ -1,5 +1,4 @@\n __global__ void k(int *v) {\n\
+        -    // synclint: ignore[divergent-branch] once needed\n     __syncthreads();\n     v[threadIdx.x] = 1;\n }\n";
+    assert_eq!((shown.code, shown.stdout.as_str()), (1, hunk));
+    assert_eq!(folder.read("a.cu"), before);
+    let made = folder.run(&["a.cu", "--fix"]);
+    assert_eq!((made.code, folder.read("a.cu").as_str()), (0, CLEAN), "{}", made.stderr);
+    assert!(made.stderr.starts_with("synclint: 1 change made in 1 file\n"), "{}", made.stderr);
+}
+
+#[test]
+fn a_kernel_that_the_settings_misspell_is_told() {
+    let folder = Folder::new("misspelt-kernel");
+    folder.write("a.cu", "__global__ void reduce(int *v) {\n    __syncthreads();\n}\n");
+    folder.write("synclint.toml", "[kernel.reduec]\nblock = [32, 1, 1]\n");
+    let told = folder.run(&["a.cu"]).stderr;
+    assert!(told.contains("a kernel `reduec` that is not among those read; did you mean `reduce`?"), "{told}");
+}
+
+#[test]
+fn why_tells_what_guards_a_barrier() {
+    let folder = Folder::new("why");
+    folder.write("bad.cu", DIVERGENT);
+    folder.write("good.cu", CLEAN);
+    let bad = folder.run(&["why", "bad.cu:3"]);
+    assert_eq!(bad.code, 0, "{}", bad.stderr);
+    assert!(
+        bad.stdout.contains("[divergent-branch]") && bad.stdout.contains("differs from thread to thread"),
+        "{}",
+        bad.stdout
+    );
+    let good = folder.run(&["why", "good.cu:2"]);
+    assert!(good.stdout.contains("is safe") && good.stdout.contains("nothing guards it"), "{}", good.stdout);
+    let none = folder.run(&["why", "good.cu:3"]);
+    assert_eq!((none.code, none.stderr.lines().count()), (2, 1), "{}", none.stderr);
+    assert_eq!(folder.run(&["why", "good.cu"]).code, 2);
+    assert_eq!(folder.run(&["why", "missing.cu:3"]).code, 2);
+}
+
+#[test]
+fn standard_input_goes_by_its_name() {
+    let folder = Folder::new("stdin");
+    let ran = folder.run_with(&["-", "--stdin-filename", "src/new.cu", "--format", "json"], &[], DIVERGENT.as_bytes());
+    let report = ran.json();
+    assert_eq!(report["findings"][0]["file"], "src/new.cu", "{report}");
+    assert_eq!(report["findings"][0]["line"], 3);
+}
+
+#[test]
+fn a_file_on_disk_gives_way_to_standard_input() {
+    let folder = Folder::new("stdin-over-disk");
+    folder.write("a.cu", CLEAN);
+    let ran = folder.run_with(&["-", "--stdin-filename", "a.cu", "--format", "json"], &[], DIVERGENT.as_bytes());
+    assert_eq!(ran.json()["summary"]["findings"], 1);
+}
+
+#[test]
+fn the_root_is_read_and_the_paths_reported() {
+    let folder = Folder::new("root");
+    folder.write("tile.cuh", "__device__ void wait_all() {\n    __syncthreads();\n}\n");
+    folder
+        .write("a.cu", "#include \"tile.cuh\"\n__global__ void a(int n) {\n    if (threadIdx.x < n) wait_all();\n}\n");
+    folder.write("b.cu", DIVERGENT);
+    let files = |arguments: &[&str]| -> Vec<String> {
+        let report = folder.run(&[arguments, &["--format", "json"]].concat()).json();
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        findings.iter().filter_map(|finding| finding["file"].as_str().map(str::to_string)).collect()
+    };
+    // The header's change is seen in the kernel that calls into it; the other kernel has nothing to do with it.
+    assert_eq!(files(&["tile.cuh", "--root", "."]), ["a.cu"]);
+    assert_eq!(files(&["tile.cuh"]), [""; 0]);
+    // Where synclint.toml is, the root is known.
+    folder.write("synclint.toml", "");
+    assert_eq!(files(&["tile.cuh"]), ["a.cu"]);
+    assert_eq!(files(&["b.cu"]), ["b.cu"]);
+    assert_eq!(files(&[]), ["a.cu", "b.cu"]);
+}
+
+#[test]
+fn excluded_files_are_read_only_if_named() {
+    let folder = Folder::new("excluded");
+    folder.write("old/a.cu", DIVERGENT);
+    folder.write("synclint.toml", "exclude = [\"old/\"]\n");
+    assert_eq!(folder.run(&["."]).code, 0);
+    assert_eq!(folder.run(&["old/a.cu"]).code, 1);
+    assert_eq!(folder.run(&["old/a.cu", "--force-exclude"]).code, 0);
+    folder.write(".gitignore", "made/\n");
+    folder.write("made/a.cu", DIVERGENT);
+    assert_eq!(folder.run(&["."]).code, 0);
+    assert_eq!(folder.run(&[".", "--no-ignore"]).code, 1);
+}

@@ -1,0 +1,136 @@
+//! Documentation that would be wrong if the program changed: rule pages, README, the files that tools look for.
+
+use crate::marks;
+use crate::program::Folder;
+use std::path::Path;
+use synclint::rules;
+
+const HEADINGS: [&str; 5] = ["What it finds", "Why it matters", "Example", "Instead", "When it is silent"];
+
+fn stored(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+        .unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The fenced blocks of a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let opening = format!("```{language}\n");
+    page.split(&opening).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_string())).collect()
+}
+
+#[test]
+fn every_rule_page_has_its_headings() {
+    for rule in rules::ALL {
+        let headings: Vec<&str> = rule.page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(headings, HEADINGS, "{}", rule.name);
+        assert!(rule.page.starts_with(&format!("# {}\n", rule.name)), "{}", rule.name);
+        assert!(!blocks(rule.page, "cuda").is_empty(), "{} has no example", rule.name);
+        let links = rule.page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        for (link, _) in links {
+            assert!(rules::ALL.iter().any(|rule| link == format!("{}.md", rule.name)), "{}: {link}", rule.name);
+        }
+    }
+}
+
+#[test]
+fn every_example_of_a_rule_page_is_as_it_says() {
+    let folder = Folder::new("pages");
+    let mut wrong = Vec::new();
+    for rule in rules::ALL {
+        for (index, example) in blocks(rule.page, "cuda").iter().enumerate() {
+            let name = format!("{}-{index}.cu", rule.name);
+            let file = folder.write(&name, example);
+            let ran = folder.run(&["check", "--isolated", "--format", "json", &name]);
+            wrong.extend(marks::differences(&[file], &ran, folder.path()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// `incomplete` is a note, which the marks do not ask for.
+#[test]
+fn the_example_of_incomplete_is_not_understood() {
+    let folder = Folder::new("incomplete");
+    let example = &blocks(rules::INCOMPLETE.page, "cuda")[0];
+    folder.write("a.cu", example);
+    let report = folder.run(&["check", "--isolated", "--format", "json", "a.cu"]).json();
+    assert_eq!(report["summary"]["incomplete"], 1, "{report}");
+}
+
+#[test]
+fn the_readme_lists_the_rules_and_options_that_exist() {
+    let readme = stored("README.md");
+    let mut table = String::from("| rule | level | finds |\n|---|---|---|\n");
+    for rule in rules::ALL {
+        let (name, level) = (rule.name, rule.severity.name());
+        table.push_str(&format!("| [`{name}`](src/rules/pages/{name}.md) | {level} | {} |\n", rule.summary));
+    }
+    assert!(readme.contains(&table), "the README's table of rules is to be\n{table}");
+
+    let folder = Folder::new("readme");
+    let mut known = String::new();
+    for verb in ["check", "why", "explain", "rules", "baseline", "config", "completions", "man"] {
+        known.push_str(&folder.run(&[verb, "--help"]).stdout);
+    }
+    for line in blocks(&readme, "sh").iter().flat_map(|block| block.lines()) {
+        let Some(command) = line.trim().strip_prefix("synclint ") else { continue };
+        let command = command.split(" #").next().unwrap_or_default();
+        for option in command.split_whitespace().filter(|word| word.starts_with("--")) {
+            let option = option.split('=').next().unwrap_or_default();
+            assert!(known.contains(option), "{option} of the README does not exist");
+        }
+    }
+}
+
+#[test]
+fn the_files_that_tools_look_for_agree_with_each_other() {
+    let version = env!("CARGO_PKG_VERSION");
+    let manifest: toml::Table = toml::from_str(&stored("pyproject.toml")).expect("it is TOML");
+    assert_eq!(manifest["tool"]["maturin"]["bindings"].as_str(), Some("bin"));
+    assert!(stored("CHANGELOG.md").contains(&format!("## {version}")), "the changelog knows {version}");
+    let hooks = stored(".pre-commit-hooks.yaml");
+    for part in ["id: synclint\n", "id: synclint-system\n", "require_serial: true", "types_or: [cuda, c, c++]"] {
+        assert!(hooks.contains(part), "{part}");
+    }
+    let matcher: serde_json::Value =
+        serde_json::from_str(&stored(".github/synclint-matcher.json")).expect("it is JSON");
+    assert_eq!(matcher["problemMatcher"][0]["owner"], "synclint");
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        assert!(stored(licence).len() > 500);
+    }
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let folder = Folder::new("readme-sample");
+    let readme = stored("README.md");
+    folder.write("blur.cu", &blocks(&readme, "cuda")[0]);
+    let ran = folder.run(&["blur.cu", "--color", "never"]);
+    let shown = blocks(&readme, "text").swap_remove(0);
+    if std::env::var_os("UPDATE").is_some() {
+        crate::assert_generated("README.md", &readme.replacen(&shown, &ran.stdout.trim_end().to_string(), 1));
+        return;
+    }
+    assert_eq!(shown.trim_end(), ran.stdout.trim_end());
+}
+
+/// The matcher of GitHub and the lines of `concise` are made for each other.
+#[test]
+fn the_problem_matcher_reads_concise_lines() {
+    let matcher: serde_json::Value =
+        serde_json::from_str(&stored(".github/synclint-matcher.json")).expect("it is JSON");
+    let pattern = &matcher["problemMatcher"][0]["pattern"][0];
+    assert_eq!(
+        pattern["regexp"].as_str(),
+        Some(r"^(.+?):(\d+):(\d+): (error|warning): (.+) \[([a-z-]+)\]$"),
+        "the parser below follows this pattern"
+    );
+    for (key, group) in [("file", 1), ("line", 2), ("column", 3), ("severity", 4), ("message", 5), ("code", 6)] {
+        assert_eq!(pattern[key], group);
+    }
+    let line = stored("tests/expected/concise.txt").lines().next().expect("it has lines").to_string();
+    let (place, rest) = line.split_once(": ").expect("a place and a message");
+    let numbers: Vec<&str> = place.rsplitn(3, ':').collect();
+    assert!(numbers[0].parse::<u32>().is_ok() && numbers[1].parse::<u32>().is_ok(), "{place}");
+    assert!(rest.starts_with("error: ") && rest.ends_with("[divergent-branch]"), "{rest}");
+}
