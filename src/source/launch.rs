@@ -263,8 +263,17 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     let item = work.tree.item(kernel);
     let named = code.view.text(site.callee.name) == item.name.as_bytes();
     // Values that need no caller come out in the first try.
+    let empty = Frame::default();
+    let scope = Scope { work, frame: &empty };
+    let assumed: Vec<(String, i64)> = locals::assumptions(code, site.tokens.start)
+        .into_iter()
+        .filter_map(|(name, value)| {
+            let name = String::from_utf8_lossy(code.view.text(name)).into_owned();
+            Some((name, evaluate(&scope, code, value)?.int()?))
+        })
+        .collect();
     work.needs_caller.set(false);
-    let plain = launch(work, code, site, kernel, &Frame::default());
+    let plain = launch(work, code, site, kernel, &Frame { assumed: assumed.clone(), ..Frame::default() });
     let needs_caller = work.needs_caller.replace(false);
     if named && !needs_caller {
         found.extend(plain);
@@ -279,7 +288,17 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     }
     for frame in callers::frames(work, code, 0) {
         match frame {
-            Some(frame) => found.extend(launch(work, code, site, kernel, &frame)),
+            // A way that contradicts the branch in which the launch stands does not come here.
+            Some(frame)
+                if assumed.iter().all(|(name, value)| {
+                    let known =
+                        frame.params.get(name).or_else(|| frame.templates.get(name)).and_then(|bound| bound.value);
+                    known.is_none_or(|known| known == Value::Int(*value))
+                }) =>
+            {
+                found.extend(launch(work, code, site, kernel, &Frame { assumed: assumed.clone(), ..frame }));
+            }
+            Some(_) => {}
             None => found.extend(plain.clone()),
         }
     }

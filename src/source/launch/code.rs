@@ -20,6 +20,8 @@ pub(super) struct Code {
     pub sites: Vec<Site>,
     /// Variables, by their tokens, that a call may write through a reference.
     by_reference: Vec<usize>,
+    /// Where each name stands in the body, but for members and qualified names.
+    uses: FxHashMap<Vec<u8>, Vec<usize>>,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,7 @@ impl Code {
             body: 0..0,
             sites: Vec::new(),
             by_reference: Vec::new(),
+            uses: FxHashMap::default(),
         };
         let mut at = 0;
         while code.view.is(at, b"template") && code.view.is(at + 1, b"<") {
@@ -86,6 +89,7 @@ impl Code {
             }
             code.body = code.view.inside(at);
             code.sites = sites(&code.view, code.body.clone());
+            code.uses = uses(&code.view, code.body.clone());
             code.by_reference = by_reference(tree, &code);
         }
         code
@@ -103,7 +107,16 @@ impl Code {
             body: 0..0,
             sites: Vec::new(),
             by_reference: Vec::new(),
+            uses: FxHashMap::default(),
         }
+    }
+
+    /// The tokens of a variable in a part of the body.
+    pub fn uses(&self, name: &[u8], range: Range<usize>) -> &[usize] {
+        let all = self.uses.get(name).map_or(&[][..], Vec::as_slice);
+        let start = all.partition_point(|at| *at < range.start);
+        let end = all.partition_point(|at| *at < range.end);
+        &all[start..end.max(start)]
     }
 
     /// Whether the variable at a token is an argument that the function called may write.
@@ -144,6 +157,23 @@ fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
             default,
             is_mutable_reference: is_reference && !is_const,
         });
+    }
+    found
+}
+
+fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Vec<usize>> {
+    let mut found: FxHashMap<Vec<u8>, Vec<usize>> = FxHashMap::default();
+    for at in body {
+        let Some(name) = view.identifier(at) else { continue };
+        if matches!(view.text(at.wrapping_sub(1)), b"." | b"->" | b"::") || view.is(at + 1, b"::") {
+            continue;
+        }
+        match found.get_mut(name) {
+            Some(places) => places.push(at),
+            None => {
+                found.insert(name.to_vec(), vec![at]);
+            }
+        }
     }
     found
 }

@@ -19,24 +19,69 @@ pub(super) enum Local {
 /// The value of `name.members` at the token `at`.
 pub(super) fn local(scope: &Scope, code: &Code, name: &[u8], members: &[&[u8]], at: usize) -> Local {
     let view = &code.view;
-    let Some(declared) = declaration(view, code.body.clone(), name, at) else { return Local::No };
+    let Some(declared) = declaration(code, name, at) else { return Local::No };
     let variable = Variable { scope, code, members, statement: statement_start(view, declared), declared };
     Local::Known(variable.value_at(name, at))
 }
 
 /// The value of a parameter, which `initial` is at entry, at a place behind possible writes to it.
 pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
-    occurrences(&code.view, code.body.clone(), name).any(|found| found < at && write(code, found).is_some())
+    code.uses(name, code.body.start..at).iter().any(|found| write(code, *found).is_some())
 }
 
 /// The initialiser of a local variable that is declared once and never written: the tokens it stands for.
 pub(super) fn initialiser_tokens(code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
-    let declared = declaration(&code.view, code.body.clone(), name, at)?;
-    let writes = occurrences(&code.view, declared + 1..code.body.end, name).any(|found| write(code, found).is_some());
+    let declared = declaration(code, name, at)?;
+    let writes = code.uses(name, declared + 1..code.body.end).iter().any(|found| write(code, *found).is_some());
     match initialiser(&code.view, declared) {
         Initialiser::Expression(range) if !writes => Some(range),
         _ => None,
     }
+}
+
+/// The variables whose value is given by the branches round a token, and the tokens of that value.
+pub(super) fn assumptions(code: &Code, at: usize) -> Vec<(usize, Range<usize>)> {
+    let view = &code.view;
+    let mut found = Vec::new();
+    let mut inner = at;
+    loop {
+        let start = statement_start(view, inner);
+        let open = view.bracket_round(inner);
+        // `if (x == 3) k<<<..>>>(..);`, `if (x == 3) { k<<<..>>>(..); }`
+        for close in [start.checked_sub(1), open.and_then(|open| open.checked_sub(1))].into_iter().flatten() {
+            if view.byte(close, b')') && view.is(view.opener(close).wrapping_sub(1), b"if") {
+                let inside = view.inside(view.opener(close));
+                if view.identifier(inside.start).is_some() && view.is(inside.start + 1, b"==") {
+                    found.push((inside.start, inside.start + 2..inside.end));
+                }
+            }
+        }
+        let Some(open) = open else { return found };
+        let close = open.wrapping_sub(1);
+        if view.byte(open, b'{') && view.byte(close, b')') && view.is(view.opener(close).wrapping_sub(1), b"switch") {
+            let subject = view.inside(view.opener(close));
+            let labels = (open + 1..inner)
+                .filter(|at| matches!(view.text(*at), b"case" | b"default") && view.bracket_round(*at) == Some(open));
+            let labels: Vec<usize> = labels.collect();
+            let last = labels.last().copied().filter(|at| view.is(*at, b"case"));
+            // Nothing may fall into the case from the one before.
+            let ends = last.is_some_and(|at| {
+                matches!(view.text(at - 1), b"{" | b"}") || view.byte(at - 1, b';') && jumps_before(view, at - 1)
+            });
+            if let (true, Some(label), Some(_)) = (ends && subject.len() == 1, last, view.identifier(subject.start)) {
+                if let Some(colon) = (label..inner).find(|at| view.byte(*at, b':')) {
+                    found.push((subject.start, label + 1..colon));
+                }
+            }
+        }
+        inner = open;
+    }
+}
+
+/// Whether the statement that ends at a semicolon leaves the switch.
+fn jumps_before(view: &View, semicolon: usize) -> bool {
+    let start = statement_start(view, semicolon);
+    matches!(view.text(start), b"break" | b"return" | b"continue" | b"throw" | b"goto")
 }
 
 struct Variable<'a, 's> {
@@ -71,8 +116,8 @@ impl Variable<'_, '_> {
         }
         let mut last_sure = self.declared;
         let mut later: Vec<usize> = Vec::new();
-        for found in occurrences(view, self.declared + 1..self.code.body.end, name) {
-            let Some(write) = write(self.code, found) else { continue };
+        for found in self.code.uses(name, self.declared + 1..self.code.body.end) {
+            let Some(write) = write(self.code, *found) else { continue };
             if !self.concerns(&write) {
                 continue;
             }
@@ -208,20 +253,11 @@ fn axis(member: &[u8]) -> Option<usize> {
     }
 }
 
-/// Uses of a name that are no member, no qualifier and no qualified name.
-fn occurrences<'v>(view: &'v View<'static>, range: Range<usize>, name: &'v [u8]) -> impl Iterator<Item = usize> + 'v {
-    range.filter(move |at| {
-        view.identifier(*at) == Some(name)
-            && !matches!(view.text(at.wrapping_sub(1)), b"." | b"->" | b"::")
-            && !view.is(at + 1, b"::")
-    })
-}
-
 /// The declaration that a name at `at` means: the last one before it whose scope is still open.
-fn declaration(view: &View<'static>, body: Range<usize>, name: &[u8], at: usize) -> Option<usize> {
-    let before = occurrences(view, body.start..at.min(body.end), name)
-        .filter(|found| is_declarator(view, *found) && scope_end(view, *found, body.end) > at);
-    before.last()
+fn declaration(code: &Code, name: &[u8], at: usize) -> Option<usize> {
+    let (view, body) = (&code.view, &code.body);
+    let mut before = code.uses(name, body.start..at.min(body.end)).iter().rev();
+    before.find(|found| is_declarator(view, **found) && scope_end(view, **found, body.end) > at).copied()
 }
 
 fn is_declarator(view: &View, at: usize) -> bool {

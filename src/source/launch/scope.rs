@@ -23,6 +23,8 @@ pub(super) struct Bound {
 pub(super) struct Frame {
     pub params: FxHashMap<String, Bound>,
     pub templates: FxHashMap<String, Bound>,
+    /// What the branch in which a launch stands says of a variable: `case 256:`, `if (threads == 256)`.
+    pub assumed: Vec<(String, i64)>,
 }
 
 pub(super) struct Scope<'s> {
@@ -54,6 +56,9 @@ impl Scope<'_> {
         let name = view.text(*name);
         let key = std::str::from_utf8(name).ok()?;
         let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
+        if let Some((_, value)) = self.frame.assumed.iter().find(|(name, _)| name == key && members.is_empty()) {
+            return Some(Value::Int(*value));
+        }
         if let Local::Known(value) = local(self, code, name, &members, at) {
             return value;
         }
