@@ -491,6 +491,7 @@ impl Builder<'_> {
         let program = self.program;
         let home = self.scope_at(self.scope).item;
         let named = program.visible(home, name);
+        self.searched.set(self.searched.get() + 1 + named.len() / 4);
         let here = &program.item(home).scope;
         let mut ranked: Vec<(usize, ItemId)> = Vec::new();
         let mut used: Option<Vec<Vec<Name>>> = None;

@@ -32,7 +32,7 @@ pub fn generate(seed: u64) -> Kernel {
         maker.helper();
     }
     let kernel = maker.kernel(seed);
-    Kernel { seed, functions: maker.functions, kernel, launch, multidimensional, name: format!("kernel{seed}") }
+    Kernel { seed, functions: maker.functions, kernel, launch, name: format!("kernel{seed}") }
 }
 
 struct Helper {

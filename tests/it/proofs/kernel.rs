@@ -37,7 +37,6 @@ pub struct Kernel {
     pub kernel: Function,
     /// Threads of the block, where a launch in view tells.
     pub launch: Option<u32>,
-    pub multidimensional: bool,
     pub name: String,
 }
 
