@@ -43,7 +43,13 @@ fn run() {
     let tree = Tree::new(Files::new(files, &Options::default()));
     let closure = synclint::source::closure::closure(&tree, &words);
     let program = Program::of(&tree).narrowed(closure.reaching.clone());
-    let roots: Vec<_> = tree.ids().filter(|id| (tree.item(*id).is_kernel() && closure.reaching.contains(id) || devices && tree.item(*id).attributes.device) && tree.item(*id).is_definition()).collect();
+    let roots: Vec<_> = tree
+        .ids()
+        .filter(|id| {
+            (tree.item(*id).is_kernel() && closure.reaching.contains(id) || devices && tree.item(*id).attributes.device)
+                && tree.item(*id).is_definition()
+        })
+        .collect();
     eprintln!("tree {:?}; {} kernels", start.elapsed(), roots.len());
     let start = Instant::now();
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);

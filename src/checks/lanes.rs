@@ -33,7 +33,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         },
         Some(Made::Ballot { by, predicate }) => {
             let extra = beyond(check, by, &splitting);
-            if says(check, &extra, predicate) {
+            if says(check, inst, &extra, predicate) {
                 return None;
             }
             let extra = if extra.is_empty() { splitting } else { extra };
@@ -46,7 +46,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
             ))
         }
         Some(Made::Choice(parts)) => {
-            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, *part, carried, &splitting));
+            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, inst, *part, carried, &splitting));
             (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
         }
         // Nothing is known of the mask: a parameter, something computed. It may well be right.
@@ -77,10 +77,9 @@ fn beyond(check: &Check, by: InstId, splitting: &[Dependence]) -> Vec<Dependence
 /// All live lanes come: each must be named in its own mask.
 fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict> {
     let mask = mask?;
-    if let Made::Ballot { by, predicate } = made(check, mask) {
-        let same_place = beyond(check, by, &check.dependences(check.analysed.block(inst))).is_empty();
+    if let Made::Ballot { predicate, .. } = made(check, mask) {
         let everyone = check.facts.decide(predicate) == Some(true) || holds_here(check, inst, predicate);
-        return (same_place && !everyone && only_ballot(check, mask)).then(|| {
+        return (!everyone && only_ballot(check, mask)).then(|| {
             let text =
                 "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
             verdict(check, inst, &[], None, text)
@@ -112,14 +111,9 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
 
 /// The guards of the primitive say that the predicate holds.
 fn holds_here(check: &Check, inst: InstId, predicate: Symbol) -> bool {
-    let symbols = &check.analysed.values.symbols;
-    let (mut known, mut claimed) = (Vec::new(), Vec::new());
-    for each in check.dependences(check.analysed.block(inst)).iter() {
-        if let Some((on, wanted)) = condition(check, *each) {
-            conjuncts(symbols, on, wanted, &mut known);
-        }
-    }
-    conjuncts(symbols, predicate, true, &mut claimed);
+    let known = guards(check, inst);
+    let mut claimed = Vec::new();
+    conjuncts(&check.analysed.values.symbols, predicate, true, &mut claimed);
     claimed.iter().all(|claim| known.contains(claim))
 }
 
@@ -278,7 +272,7 @@ fn made(check: &Check, mask: Symbol) -> Made {
 }
 
 /// A mask carried round a loop fits if on each way in it was made of the loop's own condition as it was then.
-fn fits_in_loop(check: &Check, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
+fn fits_in_loop(check: &Check, inst: InstId, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
     let values = &check.analysed.values;
     if part == *carried {
         return true;
@@ -286,7 +280,7 @@ fn fits_in_loop(check: &Check, part: Symbol, carried: &Symbol, splitting: &[Depe
     match made(check, part) {
         Made::Ballot { by, predicate } => {
             let extra = beyond(check, by, splitting);
-            extra.is_empty() || says(check, &extra, predicate) || shaped_alike(check, splitting, predicate)
+            extra.is_empty() || says(check, inst, &extra, predicate) || shaped_alike(check, splitting, predicate)
         }
         Made::Here(by) => beyond(check, by, splitting).is_empty(),
         Made::Unknown => true,
@@ -309,7 +303,7 @@ fn shaped_alike(check: &Check, splitting: &[Dependence], predicate: Symbol) -> b
 }
 
 /// The extra forks, taken together, say exactly what the predicate says.
-fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
+fn says(check: &Check, inst: InstId, extra: &[Dependence], predicate: Symbol) -> bool {
     let symbols = &check.analysed.values.symbols;
     let mut guard: Vec<Conjunct> = Vec::new();
     for each in extra {
@@ -318,18 +312,36 @@ fn says(check: &Check, extra: &[Dependence], predicate: Symbol) -> bool {
     }
     let mut claimed = Vec::new();
     conjuncts(symbols, predicate, true, &mut claimed);
-    let uniform = |each: &Conjunct| match each {
-        Conjunct::Negative(terms, _) => {
-            terms.iter().all(|(term, _)| check.facts.agreement(*term).shown >= Extent::WARP)
-        }
-        Conjunct::Truth(symbol, _) => check.facts.agreement(*symbol).shown >= Extent::WARP,
-    };
+    let known = guards(check, inst);
+    guard.retain(|each| !agrees(check, each));
+    // What the whole warp agrees on splits nobody, but it must hold.
+    claimed.retain(|each| !(agrees(check, each) && known.contains(each)));
     for side in [&mut guard, &mut claimed] {
-        side.retain(|each| !uniform(each));
         side.sort();
         side.dedup();
     }
     guard == claimed
+}
+
+/// All that holds where an instruction runs, as its guards say.
+fn guards(check: &Check, inst: InstId) -> Vec<Conjunct> {
+    let mut known = Vec::new();
+    for each in check.dependences(check.analysed.block(inst)).iter() {
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(&check.analysed.values.symbols, on, wanted, &mut known);
+        }
+    }
+    known
+}
+
+/// The warp agrees on it.
+fn agrees(check: &Check, each: &Conjunct) -> bool {
+    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
+    match each {
+        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| whole(*term)),
+        Conjunct::Truth(symbol, _) => whole(*symbol),
+        Conjunct::Any(parts) => parts.iter().all(|part| agrees(check, part)),
+    }
 }
 
 /// One thing that must hold.
@@ -339,26 +351,49 @@ enum Conjunct {
     Negative(Vec<(Symbol, i64)>, i64),
     /// This symbol is true, or false.
     Truth(Symbol, bool),
+    /// One of these.
+    Any(Vec<Conjunct>),
 }
 
 /// Splits `a && b` (or `!(a || b)`) into what must hold one by one.
 fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<Conjunct>) {
+    for (symbol, wanted) in flatten(symbols, symbol, wanted, Operator::And) {
+        let parts = flatten(symbols, symbol, wanted, Operator::Or);
+        let mut parts: Vec<Conjunct> =
+            parts.into_iter().map(|(symbol, wanted)| single(symbols, symbol, wanted)).collect();
+        parts.sort();
+        parts.dedup();
+        found.extend(if parts.len() == 1 { parts.pop() } else { Some(Conjunct::Any(parts)) });
+    }
+}
+
+/// The parts of a chain of `&&` (or of `||`), negations taken inside.
+fn flatten(symbols: &Symbols, symbol: Symbol, wanted: bool, chain: Operator) -> Vec<(Symbol, bool)> {
+    let mut found = Vec::new();
     let mut work = vec![(symbol, wanted)];
     while let Some((symbol, wanted)) = work.pop() {
         match symbols.node(symbol) {
-            Node::Binary(Operator::And, a, b) if wanted => work.extend([(*a, true), (*b, true)]),
-            Node::Binary(Operator::Or, a, b) if !wanted => work.extend([(*a, false), (*b, false)]),
-            Node::Not(inner) => work.push((*inner, !wanted)),
-            Node::Binary(Operator::Negative, difference, _) => {
-                let (mut terms, mut constant) = symbols.terms(*difference);
-                if !wanted {
-                    terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
-                    constant = constant.wrapping_neg().wrapping_sub(1);
-                }
-                found.push(Conjunct::Negative(terms, constant));
+            Node::Binary(operator @ (Operator::And | Operator::Or), a, b) if (*operator == chain) == wanted => {
+                work.extend([(*a, wanted), (*b, wanted)]);
             }
-            _ => found.push(Conjunct::Truth(symbol, wanted)),
+            Node::Not(inner) => work.push((*inner, !wanted)),
+            _ => found.push((symbol, wanted)),
         }
+    }
+    found
+}
+
+fn single(symbols: &Symbols, symbol: Symbol, wanted: bool) -> Conjunct {
+    match symbols.node(symbol) {
+        Node::Binary(Operator::Negative, difference, _) => {
+            let (mut terms, mut constant) = symbols.terms(*difference);
+            if !wanted {
+                terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
+                constant = constant.wrapping_neg().wrapping_sub(1);
+            }
+            Conjunct::Negative(terms, constant)
+        }
+        _ => Conjunct::Truth(symbol, wanted),
     }
 }
 

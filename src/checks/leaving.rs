@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::control::Dependence;
-use crate::graph::{BlockId, End, Exit, FrameId, InstId, Leaving};
+use crate::graph::{BlockId, End, Exit, Fork, FrameId, InstId, Leaving};
 use rustc_hash::FxHashSet;
 
 /// What lies on the ways of a fork that do not lead to the barrier.
@@ -34,6 +34,22 @@ pub fn ways(check: &Check, inst: InstId, dependence: Dependence) -> Ways {
     let mut work: Vec<BlockId> =
         analysed.flow.successors[dependence.fork.index()].iter().copied().filter(|to| *to != dependence.by).collect();
     // A jump straight to the meeting point leaves by the fork's own edge.
+    // `if (done) return;` in a loop that nothing else ends: all come to that return in the end, one by one.
+    let is_if = matches!(&analysed.graph.blocks[dependence.fork.index()].end, End::Branch { what: Fork::If, .. });
+    if is_if && leaves_loop(check, inst, dependence) && work.iter().all(|to| Some(*to) == meets) {
+        for block in &work {
+            match &analysed.graph.blocks[block.index()].end {
+                End::Exit { how: Exit::Return | Exit::Instruction, .. } => ways.ends = true,
+                End::Jump { leaving: Leaving::Return, .. } if returns_from(check, *block, &chain) => {
+                    ways.returns = true
+                }
+                _ => {}
+            }
+        }
+        if ways.ends || ways.returns {
+            return ways;
+        }
+    }
     while let Some(block) = work.pop() {
         if Some(block) == meets || block == dependence.fork {
             ways.goes_on = true;

@@ -306,11 +306,12 @@ impl Builder<'_> {
             return;
         }
         if matches!(result, Ty::Class(_) | Ty::Vector { .. } | Ty::Array(..))
-            && let ExprKind::InitList(_) = value.kind {
-                let object = self.result_object_of(index, &result, span);
-                let address = self.address(object, span);
-                return self.initialise(address, &result, value);
-            }
+            && let ExprKind::InitList(_) = value.kind
+        {
+            let object = self.result_object_of(index, &result, span);
+            let address = self.address(object, span);
+            return self.initialise(address, &result, value);
+        }
         let ev = self.eval(value);
         if ev.ty.is_static() {
             self.active[index].static_result = Some(ev.ty);

@@ -99,10 +99,9 @@ fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut 
         size += 1;
         match node {
             Node::Expr(expr) => look(expr, locals, words, &mut what, &mut calls),
-            Node::Declaration(declaration)
-                if declaration.storage.shared => {
-                    what.varying = true;
-                }
+            Node::Declaration(declaration) if declaration.storage.shared => {
+                what.varying = true;
+            }
             Node::Type(Type { kind: TypeKind::Named(path), .. }) => {
                 library(path, words, &mut what);
                 if let Some(last) = path.segments.last() {
@@ -173,9 +172,10 @@ fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, 
             }
         }
         ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. }
-            if !matches!(&target.kind, ExprKind::Name(_)) => {
-                what.writes = true;
-            }
+            if !matches!(&target.kind, ExprKind::Name(_)) =>
+        {
+            what.writes = true;
+        }
         _ => {}
     }
 }

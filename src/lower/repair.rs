@@ -90,11 +90,29 @@ impl<'a> Repair<'a> {
                     self.braces.pop();
                 }
                 b'<' if token.end - token.start == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
+                b'(' => self.lone_name(at),
                 b'*' if self.before(at) == "::" => self.member_pointer(at),
                 b'*' if self.is(at + 1, "=") => self.nameless_default(at + 1),
                 _ => {}
             },
             _ => {}
+        }
+    }
+
+    /// `(flag) && x` and `(f(x)) && y` read as a cast of the address of a label: the parentheses go.
+    fn lone_name(&mut self, at: usize) {
+        let Some(close) = self.brackets.partner(at) else { return };
+        let is_called = self.is(at + 2, "(") && self.brackets.partner(at + 2) == Some(close.wrapping_sub(1));
+        let holds_name = self.is_name(at + 1) && (close == at + 2 || is_called) && self.is(close + 1, "&&");
+        let is_call = match at.checked_sub(1) {
+            Some(before) => {
+                (self.is_name(before) && self.word(before) != "return") || matches!(self.word(before), ")" | "]" | ">")
+            }
+            None => true,
+        };
+        if holds_name && !is_call && !is_keyword(self.word(at + 1)) {
+            self.blank(at, at);
+            self.blank(close, close);
         }
     }
 

@@ -506,7 +506,7 @@ impl<'a> Facts<'a> {
     fn sum_bounds(&self, terms: &[(Symbol, i64)], constant: i64) -> Bounds {
         let mut left: Vec<(Symbol, i64)> = terms.to_vec();
         let mut total = Bounds::new(constant, constant);
-        // a * (x - c * (x / c)) lies in a * [0, c - 1] where x is not negative.
+        // a * (x - c * (x / c)) lies in a * [0, c - 1]: division rounds down here.
         let quotients: Vec<(Symbol, i64)> = left
             .iter()
             .copied()
@@ -520,7 +520,7 @@ impl<'a> Facts<'a> {
             let held = inner
                 .iter()
                 .all(|(each, f)| left.iter().any(|(have, g)| have == each && *g == f.saturating_mul(times)));
-            if times == 0 || !held || inner.is_empty() || self.bounds(value).low < 0 {
+            if times == 0 || !held || inner.is_empty() {
                 continue;
             }
             left.retain(|(have, _)| *have != term && !inner.iter().any(|(each, _)| each == have));
@@ -640,7 +640,7 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
-    fn only_thread_index(&self, symbol: Symbol) -> bool {
+    pub fn only_thread_index(&self, symbol: Symbol) -> bool {
         let leaves = self.symbols.leaves(symbol);
         !leaves.is_empty()
             && leaves.iter().all(|leaf| match self.symbols.node(*leaf) {

@@ -140,10 +140,14 @@ impl<'a> Memory<'a> {
         let own = shared || address.shown <= Extent::BLOCK;
         let mut race = None;
         // Each block has its own shared memory.
-        let reach = if shared { address.at_most(Extent::BLOCK) } else { address };
+        let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
+            address.at_most(Extent::BLOCK)
+        } else {
+            address
+        };
         for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
-            let barrier = if own { group } else { Extent::GRID };
+            let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
             let found = writes.iter().find(|write| self.races(facts, load, write, group, barrier, control));
             match found {
                 None => {
@@ -155,6 +159,14 @@ impl<'a> Memory<'a> {
             }
         }
         (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
+    }
+
+    /// Every block writes the same there: the value and all that decides the write are the same in all blocks.
+    fn same_in_all_blocks(&self, facts: &Facts, write: &Access) -> bool {
+        let common = |symbol: Symbol| facts.agreement(symbol).shown == Extent::GRID || facts.only_thread_index(symbol);
+        let forks = self.order.flow.control.all(write.block);
+        write.value.is_some_and(common)
+            && forks.iter().all(|each| self.values.condition[each.fork.index()].is_none_or(common))
     }
 
     fn is_shared(&self, address: Symbol) -> bool {

@@ -1,3 +1,5 @@
+//! What the expander makes of macros, of CUDA's syntax, and of hostile text.
+
 use super::*;
 use crate::source::index::{File, Files, Options};
 use crate::source::select;

@@ -93,9 +93,7 @@ fn behind_specifiers(view: &View, start: usize, macro_use: &dyn Fn(usize) -> Mac
         } else if word == b"const"
             || word == b"volatile"
             || words.word(word)
-            || (!matches!(word, b"class" | b"struct" | b"union")
-                && macro_use(at).is_macro
-                && !view.byte(at + 1, b'('))
+            || (!matches!(word, b"class" | b"struct" | b"union") && macro_use(at).is_macro && !view.byte(at + 1, b'('))
         {
             at += 1;
         } else {

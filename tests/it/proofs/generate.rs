@@ -117,7 +117,11 @@ impl Maker {
             18 => "(int)(blockIdx.x * blockDim.x + threadIdx.x)".to_string(),
             19 => self.random.pick(&["q[threadIdx.x]", "q[blockIdx.x]", "q[3]", "table[2]", "p[n & 7]"]).to_string(),
             20 => match self.pairs.is_empty() {
-                false => format!("{}.{}", self.random.pick(&self.pairs), if self.counter.is_multiple_of(2) { "a" } else { "b" }),
+                false => format!(
+                    "{}.{}",
+                    self.random.pick(&self.pairs),
+                    if self.counter.is_multiple_of(2) { "a" } else { "b" }
+                ),
                 true => "table[blockIdx.x & 3]".to_string(),
             },
             21 => match self.arrays.is_empty() {

@@ -221,7 +221,21 @@ fn difference(program: &Program, found: &[(usize, String)]) -> Option<String> {
 }
 
 /// Combinations that the table is not to judge, with the reason; `*` is any.
-const KNOWN: [(&str, &str, &str, &str); 0] = [];
+const KNOWN: [(&str, &str, &str, &str); 10] = [
+    ("broadcast without a barrier", "*", "cluster.sync", OF_ITS_BLOCK),
+    ("broadcast without a barrier", "*", "grid.sync", OF_ITS_BLOCK),
+    ("overwritten before all read", "*", "cluster.sync", OF_ITS_BLOCK),
+    ("overwritten before all read", "*", "grid.sync", OF_ITS_BLOCK),
+    ("branching helper of the thread index", "endless with break", "__syncthreads_or", TAKEN_FROM_THE_BARRIER),
+    ("branching helper of the thread index", "endless with break", "tile of 32", TAKEN_FROM_THE_BARRIER),
+    ("local array by thread", "*", "__syncthreads_or", TAKEN_FROM_THE_BARRIER),
+    ("local array by thread", "*", "tile of 32", TAKEN_FROM_THE_BARRIER),
+    ("local array by thread", "*", "__ballot_sync", TAKEN_FROM_THE_BARRIER),
+    ("branching helper of the thread index", "*", "__syncthreads_or", TAKEN_FROM_THE_BARRIER),
+];
+
+const OF_ITS_BLOCK: &str = "shared memory is one block's, so the blocks differ, race or not; either rule is right";
+const TAKEN_FROM_THE_BARRIER: &str = "the barrier's uniform result is what the next trip's condition is made of";
 
 const PRELUDE: &str = "\
 #include <cooperative_groups.h>

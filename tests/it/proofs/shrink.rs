@@ -12,12 +12,11 @@ pub fn shrink(kernel: &Kernel, until: Instant, fails: &dyn Fn(&Kernel) -> bool) 
         let mut number = 0;
         while Instant::now() < until {
             let Some(candidate) = edit(&best, number) else { break };
-            if size(&candidate) < size(&best) && is_whole(&candidate)
-                && fails(&candidate) {
-                    best = candidate;
-                    smaller = true;
-                    continue;
-                }
+            if size(&candidate) < size(&best) && is_whole(&candidate) && fails(&candidate) {
+                best = candidate;
+                smaller = true;
+                continue;
+            }
             number += 1;
         }
         if !smaller || Instant::now() >= until {
