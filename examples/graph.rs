@@ -21,6 +21,7 @@ fn run() {
     let quiet = std::env::args().any(|arg| arg == "-q");
     let brief = std::env::args().any(|arg| arg == "-b");
     let devices = std::env::args().any(|arg| arg == "-d");
+    let unresolved = std::env::args().any(|arg| arg == "-u");
     let loud = std::env::args().any(|arg| arg == "-v");
     let mut files = Vec::new();
     for arg in std::env::args().skip(1).filter(|arg| !arg.starts_with('-')) {
@@ -54,11 +55,24 @@ fn run() {
     let start = Instant::now();
     let (mut insts, mut blocks, mut incomplete, mut barriers) = (0, 0, 0, 0);
     for root in &roots {
+        let item_file = tree.item(*root).file;
         let begun = Instant::now();
         if loud {
             eprintln!("-> {}", tree.item(*root).qualified_name());
         }
         let made = inline(&program, &words, *root, &Instance::default());
+        if unresolved {
+            for inst in &made.graph.insts {
+                if let synclint::graph::Op::Unknown { unseen: Some(name), .. } = &inst.op {
+                    let name = name.rsplit("::").next().unwrap_or(name);
+                    let seen = tree.visible(item_file, name);
+                    if seen.iter().any(|id| tree.item(*id).is_definition() && !tree.item(*id).is_kernel()) {
+                        let text = program.expanded(inst.at.item).map(|it| it.text.get(inst.at.span.start as usize..inst.at.span.end as usize).unwrap_or("").replace('\n', " ")).unwrap_or_default();
+                        println!("{name} | {} | {} in {}", text.chars().take(90).collect::<String>(), tree.item(*root).qualified_name(), tree.files.get(item_file).path);
+                    }
+                }
+            }
+        }
         insts += made.graph.insts.len();
         blocks += made.graph.blocks.len();
         incomplete += usize::from(!made.graph.incomplete.is_empty());

@@ -21,7 +21,7 @@ impl Builder<'_> {
         let name = self.frame_name(callable);
         let at = self.at(span);
         if reach.barrier {
-            self.graph.incomplete.push((at, format!("the call of `{name}` was not followed: the limit was reached")));
+            self.incomplete(at, format!("the call of `{name}` was not followed: the limit was reached"));
         }
         self.graph.multidimensional |= reach.multidimensional;
         let mut from = self.arg_values(list);

@@ -160,7 +160,7 @@ impl Builder<'_> {
         }
         if let Some(unreadable) = function.unreadable {
             let at = self.at(unreadable);
-            self.graph.incomplete.push((at, "a part of the body could not be read".to_string()));
+            self.incomplete(at, "a part of the body could not be read".to_string());
         }
         self.active.push(Activation {
             key,
@@ -249,9 +249,9 @@ impl Builder<'_> {
         }
         for (object, arg) in params.iter().zip(&list) {
             if let (Some(object), Some(ev)) = (object, &arg.ev) {
-                let value = self.rvalue(ev, arg.span);
                 let address = self.address(*object, arg.span);
-                self.store(address, value, arg.span);
+                let ty = ev.ty.clone();
+                self.store_to(address, &ty, ev, arg.span);
             }
         }
         self.jump(entry, Leaving::Fall, span);

@@ -69,6 +69,8 @@ pub struct Builder<'p> {
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
     pub lookups: usize,
+    /// Open template arguments match any specialisation.
+    pub is_lenient: bool,
     /// The thread index or the block's extent has been copied as a whole.
     pub copied_index: bool,
     /// Classes of the objects that are of one.
@@ -185,6 +187,7 @@ impl<'p> Builder<'p> {
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
             lookups: 0,
+            is_lenient: false,
             copied_index: false,
             object_classes: FxHashMap::default(),
             class_bases: FxHashMap::default(),
@@ -263,6 +266,15 @@ impl<'p> Builder<'p> {
     /// A value for what is not emitted any more.
     fn sink(&mut self) -> Value {
         InstId(0)
+    }
+
+    /// Notes what could not be followed, once.
+    pub fn incomplete(&mut self, at: At, why: String) {
+        const NOTES: usize = 64;
+        let notes = &mut self.graph.incomplete;
+        if notes.len() < NOTES && !notes.iter().any(|(known, _)| *known == at) {
+            notes.push((at, why));
+        }
     }
 
     pub fn cut_off(&mut self, at: At, why: &str) {

@@ -81,6 +81,10 @@ impl Builder<'_> {
                 }
                 let explicit = self.written_arguments(last).unwrap_or_default();
                 let list = self.eval_args(args);
+                if self.best_of(&set, &list, &explicit).is_empty() {
+                    // The user's overloads are of others: `make_float3(x, y, z)`.
+                    return self.call_word_with(path, list, span);
+                }
                 let this = self.implicit_this(&set);
                 self.call_set(&set, this, list, &explicit, &last.name, span)
             }

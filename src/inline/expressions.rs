@@ -98,7 +98,7 @@ impl Builder<'_> {
             }
             ExprKind::Unreadable => {
                 let at = self.at(span);
-                self.graph.incomplete.push((at, "an expression could not be read".to_string()));
+                self.incomplete(at, "an expression could not be read".to_string());
                 Ev::value(self.unknown(Vec::new(), span), Ty::Unknown)
             }
         }

@@ -291,10 +291,15 @@ impl Program<'_> {
                 }
             }
         }
-        if self.reaching.as_ref().is_some_and(|reaching| !reaching.contains(&root)) {
-            total.barrier = false;
-            barrier_at = None;
-            whole = false;
+        match &self.reaching {
+            Some(reaching) if !reaching.contains(&root) => {
+                total.barrier = false;
+                barrier_at = None;
+                whole = false;
+            }
+            // What was not looked at may hold one.
+            _ if !whole => total.barrier = true,
+            _ => {}
         }
         if let Ok(mut known) = self.reach.lock() {
             if !total.barrier && whole {

@@ -65,7 +65,7 @@ impl Builder<'_> {
         }
         if let Some(unreadable) = function.unreadable {
             let at = self.at(unreadable);
-            self.graph.incomplete.push((at, "a part of the body could not be read".to_string()));
+            self.incomplete(at, "a part of the body could not be read".to_string());
         }
         let result = self.resolve(&function.result);
         self.active.push(Activation {

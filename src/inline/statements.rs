@@ -116,7 +116,7 @@ impl Builder<'_> {
             StmtKind::Empty => {}
             StmtKind::Unreadable => {
                 let at = self.at(span);
-                self.graph.incomplete.push((at, "a statement could not be read".to_string()));
+                self.incomplete(at, "a statement could not be read".to_string());
             }
         }
     }

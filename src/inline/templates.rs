@@ -196,6 +196,8 @@ impl Builder<'_> {
             None => args,
         };
         let mut best: Option<(usize, Ty)> = None;
+        // Where only specialisations have a body, one that open arguments do not contradict is taken.
+        let outer = std::mem::replace(&mut self.is_lenient, primary.is_none());
         for (id, class, pattern) in special {
             let mut deduced = Deduced::default();
             let parent = self.item_scope(id);
@@ -210,6 +212,7 @@ impl Builder<'_> {
                 best = Some((score, self.class_type(id, class, args, scope, complete.clone())));
             }
         }
+        self.is_lenient = outer;
         if let Some((_, ty)) = best {
             return Some(ty);
         }
@@ -301,6 +304,7 @@ impl Builder<'_> {
         }
         match arg {
             Bound::Value(value) => (self.constant(expr)? == *value).then_some(2),
+            Bound::Runtime(_) if self.is_lenient => Some(0),
             _ => None,
         }
     }
@@ -312,6 +316,9 @@ impl Builder<'_> {
             return bind_once(deduced, name, arg.clone()).then_some(0);
         }
         let Bound::Type(actual) = arg else { return None };
+        if self.is_lenient && !actual.is_known() {
+            return Some(0);
+        }
         match (&ty.kind, actual) {
             (TypeKind::Pointer(inner), Ty::Pointer(pointee)) => {
                 Some(1 + self.match_type(inner, &Bound::Type(pointee.ty.clone()), params, deduced)?)

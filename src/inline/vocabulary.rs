@@ -50,6 +50,11 @@ impl Builder<'_> {
             return self.construct_value(&ty, args, span);
         }
         let list = self.eval_args(args);
+        self.call_word_with(path, list, span)
+    }
+
+    pub fn call_word_with(&mut self, path: &Path, list: Vec<Arg>, span: Span) -> Ev {
+        let Some(name) = path.segments.last().map(|segment| segment.name.clone()) else { return Ev::nothing() };
         let rows = self.words.barrier(&name).to_vec();
         for row in rows {
             if row.on.is_empty() || row.on.iter().any(|on| on == "any") {
