@@ -67,8 +67,21 @@ fn run() {
                     let name = name.rsplit("::").next().unwrap_or(name);
                     let seen = tree.visible(item_file, name);
                     if seen.iter().any(|id| tree.item(*id).is_definition() && !tree.item(*id).is_kernel()) {
-                        let text = program.expanded(inst.at.item).map(|it| it.text.get(inst.at.span.start as usize..inst.at.span.end as usize).unwrap_or("").replace('\n', " ")).unwrap_or_default();
-                        println!("{name} | {} | {} in {}", text.chars().take(90).collect::<String>(), tree.item(*root).qualified_name(), tree.files.get(item_file).path);
+                        let text = program
+                            .expanded(inst.at.item)
+                            .map(|it| {
+                                it.text
+                                    .get(inst.at.span.start as usize..inst.at.span.end as usize)
+                                    .unwrap_or("")
+                                    .replace('\n', " ")
+                            })
+                            .unwrap_or_default();
+                        println!(
+                            "{name} | {} | {} in {}",
+                            text.chars().take(90).collect::<String>(),
+                            tree.item(*root).qualified_name(),
+                            tree.files.get(item_file).path
+                        );
                     }
                 }
             }

@@ -121,10 +121,12 @@ fn merge(whole: &mut Vec<(Finding, Vec<Option<Range>>)>, finding: Finding, launc
 
 // ---------------------------------------------------------------- launches
 
+/// Shapes, each with a launch that has it.
+type Shapes = Vec<(Shape, Option<Range>)>;
+
 struct Context {
     instance: Instance,
-    /// Shapes, each with a launch that has it.
-    shapes: Vec<(Shape, Option<Range>)>,
+    shapes: Shapes,
 }
 
 /// The template arguments and shapes that launches and instantiations in view give a kernel.
@@ -140,7 +142,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         }
     };
     let launches: Vec<Launch> = if known.is_kernel() { session.launches.of(item) } else { Vec::new() };
-    let mut contexts: Vec<(Vec<String>, Vec<(Shape, Option<Range>)>)> = Vec::new();
+    let mut contexts: Vec<(Vec<String>, Shapes)> = Vec::new();
     for launch in &launches {
         let shape = shape_of(&base(&launch.template_args), launch);
         let at = Some(launch.at);

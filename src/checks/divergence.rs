@@ -18,9 +18,8 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
         .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
         .map(|each| (*each, leaving::ways(check, inst, *each)))
         .filter(|(each, ways)| {
-            !(within_warp && ways.all_end())
-                && !forgiven(check, barrier, need, *ways)
-                && !met_by_name(check, barrier, *each, need)
+            let meant = within_warp && ways.all_end();
+            !(meant || forgiven(check, barrier, need, *ways) || met_by_name(check, barrier, *each, need))
         })
         .collect();
     verdict(check, inst, need, &splitting)

@@ -85,7 +85,7 @@ impl Builder<'_> {
         let ty = place.ty.value().clone();
         if ty.is_aggregate() {
             let name = if by > 0 { "operator++" } else { "operator--" };
-            if let Some(result) = self.call_operator(name, &[place.clone()], span) {
+            if let Some(result) = self.call_operator(name, std::slice::from_ref(&place), span) {
                 return (result.clone(), if prefix { result } else { place });
             }
         }

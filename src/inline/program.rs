@@ -98,6 +98,9 @@ pub trait Origin: Send + Sync {
     fn text(&self, item: ItemId) -> Option<&Expanded>;
 }
 
+/// What a name may mean in a file.
+type Visible = FxHashMap<(FileId, Name), Arc<[ItemId]>>;
+
 pub struct Program<'a> {
     items: Vec<Item>,
     named: FxHashMap<Name, Vec<ItemId>>,
@@ -111,7 +114,7 @@ pub struct Program<'a> {
     origin: Box<dyn Origin + 'a>,
     /// Functions that may reach a barrier, where somebody has found out.
     pub(super) reaching: Option<FxHashSet<ItemId>>,
-    visible: RwLock<FxHashMap<(FileId, Name), Arc<[ItemId]>>>,
+    visible: RwLock<Visible>,
     pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
 }
 

@@ -48,13 +48,12 @@ impl Builder<'_> {
     }
 
     pub fn resolve_path(&mut self, path: &Path) -> Ty {
-        if let [only] = &path.segments[..] {
-            if only.args.is_none()
-                && let Some(ty) = scalar(&only.name)
-                && self.local(&only.name).is_none()
-            {
-                return ty;
-            }
+        if let [only] = &path.segments[..]
+            && only.args.is_none()
+            && let Some(ty) = scalar(&only.name)
+            && self.local(&only.name).is_none()
+        {
+            return ty;
         }
         let Some(last) = path.segments.last() else { return Ty::Unknown };
         if self.lookups >= LOOKUPS {

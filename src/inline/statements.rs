@@ -364,7 +364,9 @@ impl Builder<'_> {
             builder.loop_body(body, exit, next);
         });
         self.fall_into(next, span);
-        if !begin.ty.is_aggregate() || self.call_operator("operator++", &[begin.clone()], head_span).is_none() {
+        if !begin.ty.is_aggregate()
+            || self.call_operator("operator++", std::slice::from_ref(&begin), head_span).is_none()
+        {
             let old = self.rvalue(&begin, head_span);
             let one = self.int(1, head_span);
             let new = match begin.ty.value() {

@@ -68,10 +68,10 @@ pub(super) fn assumptions(code: &Code, at: usize) -> Vec<(usize, Range<usize>)> 
             let ends = last.is_some_and(|at| {
                 matches!(view.text(at - 1), b"{" | b"}") || view.byte(at - 1, b';') && jumps_before(view, at - 1)
             });
-            if let (true, Some(label), Some(_)) = (ends && subject.len() == 1, last, view.identifier(subject.start)) {
-                if let Some(colon) = (label..inner).find(|at| view.byte(*at, b':')) {
-                    found.push((subject.start, label + 1..colon));
-                }
+            if let (true, Some(label), Some(_)) = (ends && subject.len() == 1, last, view.identifier(subject.start))
+                && let Some(colon) = (label..inner).find(|at| view.byte(*at, b':'))
+            {
+                found.push((subject.start, label + 1..colon));
             }
         }
         inner = open;

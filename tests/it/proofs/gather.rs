@@ -6,6 +6,9 @@ use super::random::hash;
 use std::collections::BTreeMap;
 use synclint::graph::{Exit, Group, InstId, Op, Outcome};
 
+/// The count a barrier waits for, and who has come where.
+type Arrived = (i64, Vec<(usize, InstId)>);
+
 /// Threads of one group at one barrier.
 pub struct Key {
     /// The group's own threads, those that are missing included.
@@ -184,7 +187,7 @@ fn complete(machine: &mut Machine, key: &Key, flagged: &dyn Fn(InstId) -> bool) 
 
 /// Warps that wait at a counted barrier go on once enough threads have arrived.
 fn counted(machine: &mut Machine) -> bool {
-    let mut arrived: BTreeMap<(u32, i64), (i64, Vec<(usize, InstId)>)> = BTreeMap::new();
+    let mut arrived: BTreeMap<(u32, i64), Arrived> = BTreeMap::new();
     for (index, thread) in machine.threads.iter().enumerate() {
         let (State::Waiting(inst), true) = (thread.state, thread.counted) else { continue };
         let Some(Group::Counted { id, count, .. }) = machine.barrier(inst).map(|barrier| &barrier.group) else {

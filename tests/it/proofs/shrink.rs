@@ -191,7 +191,7 @@ fn uses(text: &str, known: &[BTreeSet<String>]) -> bool {
 }
 
 /// Takes in what a line declares; `false` if it uses something unknown.
-fn declare(text: &str, known: &mut Vec<BTreeSet<String>>) -> bool {
+fn declare(text: &str, known: &mut [BTreeSet<String>]) -> bool {
     let top = known.len() - 1;
     let types = ["int ", "unsigned ", "Pair ", "auto ", "int *", "int &", "Pair &", "void "];
     let mut declared = Vec::new();
