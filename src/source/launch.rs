@@ -70,6 +70,8 @@ pub(super) struct Work<'s> {
     budget: Cell<u32>,
     /// A value was asked for that only a caller knows.
     needs_caller: Cell<bool>,
+    /// A limit was met.
+    gave_up: Cell<bool>,
 }
 
 impl<'t> Launches<'t> {
@@ -155,6 +157,7 @@ impl<'s> Work<'s> {
             depth: Cell::new(0),
             budget: Cell::new(BUDGET),
             needs_caller: Cell::new(false),
+            gave_up: Cell::new(false),
         }
     }
 
@@ -262,6 +265,12 @@ pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
 fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mut Vec<Launch>) {
     let item = work.tree.item(kernel);
     let named = code.view.text(site.callee.name) == item.name.as_bytes();
+    if !named
+        && !is_parameter(code, site)
+        && locals::initialiser_tokens(code, code.view.text(site.callee.name), site.callee.name).is_none()
+    {
+        return;
+    }
     // Values that need no caller come out in the first try.
     let empty = Frame::default();
     let scope = Scope { work, frame: &empty };
