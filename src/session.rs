@@ -136,8 +136,8 @@ fn with_program<T: Send>(
     work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
 ) -> Result<T, Error> {
     on_big_stacks(settings.jobs, || {
-        let (files, skipped) = read::files(settings, request)?;
         let words = Words::with(&settings.words);
+        let (files, skipped) = read::files(settings, request, &words)?;
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let program = Program::of(&tree);
@@ -220,7 +220,7 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     }
     let summary = Summary {
         files: tree.files.ids().count(),
-        bytes: tree.files.ids().map(|id| tree.files.get(id).bytes.len() as u64).sum(),
+        bytes: tree.files.ids().map(|id| tree.files.get(id).size).sum(),
         kernels: roots.kernels.len() + roots.kernels_without,
         device_functions,
         barriers: barriers.len(),
