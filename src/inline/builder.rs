@@ -2,6 +2,7 @@
 //!
 //! Constants are folded as they are emitted; everything else is left to the analysis.
 
+use super::memo::Memo;
 use super::program::Program;
 use super::scope::{Binding, Scope, ScopeId};
 use super::types::{Bound, Callable, ClassTy, Ty};
@@ -69,6 +70,7 @@ pub struct Builder<'p> {
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
     pub lookups: usize,
+    pub memo: Memo,
     /// Open template arguments match any specialisation.
     pub is_lenient: bool,
     /// The thread index or the block's extent has been copied as a whole.
@@ -187,6 +189,7 @@ impl<'p> Builder<'p> {
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
             lookups: 0,
+            memo: Memo::default(),
             is_lenient: false,
             copied_index: false,
             object_classes: FxHashMap::default(),
