@@ -259,7 +259,11 @@ pub fn may_mean(program: &Program, from: ItemId, call: &Call, item: &Item) -> bo
             By::Object => item.class.is_some(),
             By::Path => true,
             By::Type => constructs(),
-            By::Name => item.class.is_none() || program.item(from).class.is_some() || constructs(),
+            By::Name => match (item.class, program.item(from).class) {
+                (None, _) => true,
+                (Some(owner), Some(class)) => constructs() || program.is_of_family(class, owner),
+                (Some(_), None) => constructs(),
+            },
         }
         && call.args.is_none_or(|count| count <= item.params.1 && (item.params.0 <= count || item.class.is_some()))
 }
@@ -353,6 +357,47 @@ impl Program<'_> {
             known.insert(root, total);
         }
         total
+    }
+
+    /// Whether a class's methods may call those of another one, or of one with its name, by name alone: its own, those of
+    /// the classes round it, of its bases, or of any class if a base's name stands for an open type.
+    fn is_of_family(&self, class: ItemId, owner: ItemId) -> bool {
+        if class == owner {
+            return true;
+        }
+        let known = self.families.lock().ok().and_then(|known| known.get(&class).cloned());
+        let family = known.unwrap_or_else(|| {
+            let family = Arc::new(self.family(class));
+            if let Ok(mut known) = self.families.lock() {
+                known.insert(class, family.clone());
+            }
+            family
+        });
+        family.as_ref().as_ref().is_none_or(|names| names.contains(&self.item(owner).name))
+    }
+
+    /// The names of a class, of those round it and of its bases; `None` if they are not all known.
+    fn family(&self, class: ItemId) -> Option<FxHashSet<Name>> {
+        const MOST: usize = 64;
+        let mut names: FxHashSet<Name> = FxHashSet::default();
+        let mut todo = vec![class];
+        while let Some(class) = todo.pop() {
+            if !names.insert(self.item(class).name.clone()) {
+                continue;
+            }
+            if names.len() > MOST {
+                return None;
+            }
+            todo.extend(self.item(class).class);
+            for base in self.class(class).map_or(&[][..], |tree| &tree.bases) {
+                let last = base.segments.last()?;
+                let visible = self.visible(class, &last.name);
+                let mut bases = visible.iter().filter(|id| self.item(**id).kind == ItemKind::Class).peekable();
+                bases.peek()?;
+                todo.extend(bases);
+            }
+        }
+        Some(names)
     }
 
     /// Of very many functions of one name those that may reach a barrier.
