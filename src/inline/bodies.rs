@@ -67,7 +67,10 @@ impl Builder<'_> {
             true => self.program.facts(callable.item, self.words).size,
             false => facts::of_function(&callable.function, self.words).size,
         };
-        size <= SMALL && self.graph.insts.len() < self.limits.detail && self.graph.blocks.len() < self.limits.blocks / 2
+        size <= SMALL
+            && self.graph.insts.len() < self.limits.detail
+            && self.graph.blocks.len() < self.limits.blocks / 2
+            && self.searched.get() < self.limits.searched / 8
     }
 
     fn calls_itself(&mut self, callable: &Callable) -> bool {

@@ -24,13 +24,13 @@ pub struct Limits {
     pub detail: usize,
     /// Nested expressions and statements over all calls together.
     pub nesting: usize,
-    /// Names looked up, each weighed by how many items share it.
+    /// Names looked up, each weighed by how many items share it; an eighth of it for bodies without a barrier.
     pub searched: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 400_000 }
+        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 1_600_000 }
     }
 }
 
