@@ -118,8 +118,8 @@ pub struct Activation {
     /// Result of a function whose only `return` is its last statement.
     pub direct: Option<super::values::Ev>,
     pub may_be_direct: bool,
-    /// Blocks behind recursive calls.
-    pub recursions: Vec<BlockId>,
+    /// Blocks that end in a recursive call, and those behind it.
+    pub recursions: Vec<(BlockId, BlockId)>,
     pub cleanup_base: usize,
     pub breaks: Vec<(BlockId, usize)>,
     pub continues: Vec<(BlockId, usize)>,

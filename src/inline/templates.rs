@@ -10,6 +10,9 @@ use crate::program::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Types within types from which on the value of an open argument is not written out any more.
+const DEEP: usize = 16;
+
 pub type Deduced = FxHashMap<Name, Bound>;
 
 impl Builder<'_> {
@@ -94,6 +97,11 @@ impl Builder<'_> {
         }
         if let ExprKind::Unary(UnaryOp::AddressOf, inner) = &expr.kind {
             return self.value_argument(inner);
+        }
+        if self.lookups > DEEP {
+            // `make<N / 8>` inside `make<N>`: with an open N there is no end to it.
+            let name = Name::from(format!("{}", expr.span.start));
+            return Bound::Runtime(self.unbound_value(self.item, &name));
         }
         let value = self.rvalue_of(expr);
         match self.constant_of(value) {
