@@ -136,6 +136,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         let bounds = launch::bounds(session.tree, item, template_args);
         Shape {
             block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
+            partial: [None; 3],
             max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
             cluster: bounds.cluster,
             multidimensional: true,
@@ -189,7 +190,7 @@ fn shape_of(base: &Shape, launch: &Launch) -> Shape {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.
         [_, Some(1), Some(1)] => Shape { multidimensional: false, cluster, ..base.clone() },
-        _ => Shape { cluster, ..base.clone() },
+        partial => Shape { partial, cluster, ..base.clone() },
     }
 }
 

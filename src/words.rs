@@ -33,6 +33,8 @@ pub struct Table {
     pub attribute: Vec<AttributeRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub function: Vec<FunctionRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<ConstantRow>,
 }
 
 /// A primitive that every thread of a group must reach together.
@@ -275,6 +277,16 @@ pub enum FunctionKind {
     First,
     /// The same operands give the same value.
     Pure,
+    /// It answers from its argument's type alone: the same for all threads.
+    OfType,
+}
+
+/// Constants of libraries that are often out of view.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantRow {
+    pub names: Vec<String>,
+    pub value: i64,
 }
 
 /// The table, ready for look-ups.
@@ -293,6 +305,7 @@ pub struct Words {
     stops: FxHashMap<String, Stop>,
     attributes: FxHashMap<String, (Attribute, bool)>,
     functions: FxHashMap<String, FunctionKind>,
+    constants: FxHashMap<String, i64>,
     atomic_prefixes: Vec<String>,
     atomic_methods: Vec<String>,
 }
@@ -334,6 +347,7 @@ impl Words {
             stops: FxHashMap::default(),
             attributes: FxHashMap::default(),
             functions: FxHashMap::default(),
+            constants: FxHashMap::default(),
             atomic_prefixes: Vec::new(),
             atomic_methods: Vec::new(),
         }
@@ -380,6 +394,9 @@ impl Words {
         }
         for row in &table.function {
             put(&mut self.functions, &row.names, row.is);
+        }
+        for row in &table.constant {
+            put(&mut self.constants, &row.names, row.value);
         }
         for row in &table.atomic {
             self.atomic_prefixes.extend(row.prefixes.iter().cloned());
@@ -449,6 +466,10 @@ impl Words {
 
     pub fn function(&self, name: &str) -> Option<FunctionKind> {
         self.functions.get(name).copied()
+    }
+
+    pub fn constant(&self, name: &str) -> Option<i64> {
+        self.constants.get(name).copied()
     }
 
     pub fn is_atomic(&self, name: &str) -> bool {

@@ -249,10 +249,10 @@ impl Builder<'_> {
         let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
         let best = self.best_of(&set, &list, &[]);
         let [one] = &best[..] else { return None };
-        // Of a function for another class nothing follows.
+        // Of a function for another class, which these operands would have to be converted to, nothing follows.
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let score = self.score(one, &types, &[])?;
-        (score > 4 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
+        (score > 6 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
     }
 
     /// A conversion function of the class.
