@@ -24,9 +24,12 @@ pub struct Session<'a> {
     pub words: &'a Words,
     pub launches: &'a Launches,
     pub policy: Policy,
-    /// Block shapes the user knows, by kernel name.
-    pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
+    /// What the user knows of a kernel's launches, by its name.
+    pub known: &'a (dyn Fn(&str) -> Option<Extents> + Sync),
 }
+
+/// A block's extents in threads and a cluster's in blocks.
+pub type Extents = (Option<[u32; 3]>, Option<[u32; 3]>);
 
 /// What one root gave.
 #[derive(Debug, Default)]
@@ -57,7 +60,7 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
 fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut answer = Answer::default();
     let contexts = contexts(session, item);
-    let mut whole: Vec<(Finding, Vec<Option<Range>>)> = Vec::new();
+    let mut whole: Vec<(Finding, Vec<Seen>)> = Vec::new();
     let mut barriers = FxHashSet::default();
     let mut followed = FxHashSet::default();
     let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
@@ -79,15 +82,13 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
                 ));
             }
             for finding in checks::check(&analysed, session.policy, &home) {
-                merge(&mut whole, finding, launch);
+                merge(&mut whole, finding, Seen { launch, block: analysed.shape.block });
             }
         }
     }
     for (mut finding, launches) in whole {
-        if launches.len() < runs
-            && let Some(Some(at)) = launches.first()
-        {
-            finding.related.push(Note { at: *at, message: "so it is for this launch".to_string(), role: Role::Other });
+        if launches.len() < runs {
+            finding.related.extend(launches.iter().filter_map(Seen::note).take(MAX_LAUNCHES));
         }
         answer.findings.push(finding);
     }
@@ -97,8 +98,28 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
     answer
 }
 
+/// Launches that one finding names.
+const MAX_LAUNCHES: usize = 3;
+
+/// A launch for which a finding holds.
+#[derive(Copy, Clone, PartialEq, Eq)]
+struct Seen {
+    launch: Option<Range>,
+    block: Option<[u32; 3]>,
+}
+
+impl Seen {
+    fn note(&self) -> Option<Note> {
+        let message = match self.block {
+            Some(block) => format!("so it is for this launch, in blocks of {}", checks::witness::spell_block(block)),
+            None => "so it is for this launch".to_string(),
+        };
+        Some(Note { at: self.launch?, message, role: Role::Other })
+    }
+}
+
 /// One cause at one line is one finding; the surest reading stays.
-fn merge(whole: &mut Vec<(Finding, Vec<Option<Range>>)>, finding: Finding, launch: Option<Range>) {
+fn merge(whole: &mut Vec<(Finding, Vec<Seen>)>, finding: Finding, launch: Seen) {
     let branch =
         |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
     match whole.iter_mut().find(|(known, _)| {
@@ -134,11 +155,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     let known = session.tree.item(item);
     let base = |template_args: &[String]| {
         let bounds = launch::bounds(session.tree, item, template_args);
+        let (block, cluster) = (session.known)(&known.name).unwrap_or_default();
         Shape {
-            block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
+            block: bounds.block.or(block),
             partial: [None; 3],
             max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
-            cluster: bounds.cluster,
+            cluster: bounds.cluster.or(cluster),
             multidimensional: true,
         }
     };
@@ -182,10 +204,10 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
 }
 
 fn shape_of(base: &Shape, launch: &Launch) -> Shape {
-    if base.block.is_some() {
-        return base.clone();
-    }
     let cluster = launch.cluster.or(base.cluster);
+    if base.block.is_some() {
+        return Shape { cluster, ..base.clone() };
+    }
     match launch.block {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.

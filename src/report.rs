@@ -4,6 +4,7 @@
 //! It knows nothing of how a finding came about.
 
 mod concise;
+mod confirm;
 mod github;
 mod gitlab;
 mod html;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows about syntax or flow; a name is looked up by its last component.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -181,7 +181,11 @@ pub enum SourceKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariesRow {
+    #[serde(default)]
     pub names: Vec<String>,
+    /// Methods of classes not in view.
+    #[serde(default)]
+    pub methods: Vec<String>,
     pub agrees: Agrees,
 }
 
@@ -292,7 +296,6 @@ pub struct ConstantRow {
 /// The table, ready for look-ups.
 #[derive(Debug)]
 pub struct Words {
-    pub table: Table,
     users_barriers: Vec<String>,
     barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
@@ -301,6 +304,8 @@ pub struct Words {
     library: FxHashMap<String, Arc<LibraryRow>>,
     sources: FxHashMap<String, SourceKind>,
     varies: FxHashMap<String, Agrees>,
+    varies_methods: FxHashMap<String, Agrees>,
+    barrier_classes: FxHashSet<String>,
     loads: FxHashMap<String, bool>,
     stops: FxHashMap<String, Stop>,
     attributes: FxHashMap<String, (Attribute, bool)>,
@@ -323,7 +328,6 @@ impl Words {
         for table in [user, &builtin] {
             words.add(table);
         }
-        words.table = builtin;
         let own = user
             .barrier
             .iter()
@@ -334,7 +338,6 @@ impl Words {
 
     fn empty() -> Words {
         Words {
-            table: Table::default(),
             users_barriers: Vec::new(),
             barriers: FxHashMap::default(),
             barrier_methods: FxHashMap::default(),
@@ -343,6 +346,8 @@ impl Words {
             library: FxHashMap::default(),
             sources: FxHashMap::default(),
             varies: FxHashMap::default(),
+            varies_methods: FxHashMap::default(),
+            barrier_classes: FxHashSet::default(),
             loads: FxHashMap::default(),
             stops: FxHashMap::default(),
             attributes: FxHashMap::default(),
@@ -364,6 +369,7 @@ impl Words {
             for name in &row.names {
                 self.barriers.entry(last(name).to_string()).or_default().push(row.clone());
             }
+            self.barrier_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
             for name in &row.methods {
                 self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
             }
@@ -380,6 +386,7 @@ impl Words {
         }
         for row in &table.varies {
             put(&mut self.varies, &row.names, row.agrees);
+            put(&mut self.varies_methods, &row.methods, row.agrees);
         }
         for row in &table.load {
             for name in &row.names {
@@ -448,6 +455,15 @@ impl Words {
 
     pub fn varies(&self, name: &str) -> Option<Agrees> {
         self.varies.get(name).copied()
+    }
+
+    pub fn varies_method(&self, name: &str) -> Option<Agrees> {
+        self.varies_methods.get(name).copied()
+    }
+
+    /// A class that some row's methods or functions are for.
+    pub fn is_barrier_class(&self, name: &str) -> bool {
+        self.barrier_classes.contains(name)
     }
 
     /// A function that loads from its first argument, and whether nobody writes there while the kernel runs.

@@ -16,7 +16,10 @@ impl Builder<'_> {
         let Some(last) = member.segments.last() else { return Ev::nothing() };
         let base = self.eval_object(object, arrow);
         match base.ty.value().clone() {
-            Ty::Group(group) => self.call_group_method(&group, object, &last.name, args, span),
+            Ty::Group(group) => {
+                let written = self.written_name(object, &last.name, span);
+                self.call_group_method(&group, written, &last.name, args, span)
+            }
             Ty::Library(library) => self.call_collective(&library, &base, &last.name, args, span),
             Ty::Class(class) => {
                 // `object.Base::method()`

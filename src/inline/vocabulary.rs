@@ -29,6 +29,13 @@ impl Builder<'_> {
         if let Some(maker) = self.words.group_maker(&name) {
             return self.make_group(maker, last, args, span);
         }
+        // `thread_block::sync()`
+        if let Some((_, class)) = path.segments.split_last().filter(|(_, class)| !class.is_empty())
+            && let Ty::Group(group) = self.resolve_path(&Path { segments: class.to_vec(), global: path.global })
+        {
+            let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
+            return self.call_group_method(&group, written, &name, args, span);
+        }
         // `NamedBarrier::sync(threads, id)`
         if let Some(class) = path.segments.len().checked_sub(2).map(|index| path.segments[index].name.clone())
             && let Some(row) =
@@ -236,6 +243,9 @@ impl Builder<'_> {
         {
             return Some(self.group_value(&GroupTy::Unknown, name, span));
         }
+        if let Some(agrees) = self.words.varies_method(name) {
+            return Some(self.varying(agrees, name, span));
+        }
         if self.words.is_atomic_method(name) && !matches!(ty, Ty::Class(_)) {
             let operands = self.arg_values(list);
             let address = self.address_of(base, object.span);
@@ -290,7 +300,8 @@ impl Builder<'_> {
             (GroupKind::Named, _) => Group::Named { id, aligned: row.aligned },
             (GroupKind::Counted, _) => match count {
                 Some(count) => Group::Counted { id, count, aligned: row.aligned },
-                None => Group::Named { id, aligned: row.aligned },
+                // The object knows it.
+                None => Group::Counted { id, count: self.unknown(Vec::new(), span), aligned: row.aligned },
             },
             (GroupKind::Object | GroupKind::Receiver | GroupKind::Argument, None) => {
                 return self.call_unseen(&name, list, span);
