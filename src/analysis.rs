@@ -3,9 +3,10 @@
 //! A kernel is inlined once for each set of template arguments and analysed once for each shape of block. A finding
 //! that only some launches bear out names one of them. A panic costs the function it happens in, and says so.
 
-use crate::checks::{self, Policy, why::Explanation};
+use crate::checks::why::{Explanation, ValueExplanation};
+use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
-use crate::graph::{At, Graph, ItemId, Op};
+use crate::graph::{At, Graph, InstId, ItemId, Op};
 use crate::inline::{self, Instance, Program};
 use crate::lower;
 use crate::rules;
@@ -268,4 +269,96 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
         }
     }
     found
+}
+
+/// How a word of an expression stands in it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A name that is called: the whole call.
+    Call,
+    /// More of the same thing follows: `threadIdx` in `threadIdx.x`.
+    Head,
+    /// A name alone, or the last of several.
+    Name,
+}
+
+/// Explains the values of what stands at a place, under every launch: a variable's, or a call's result. A panic costs
+/// the answer of its root.
+pub fn values(session: &Session, item: ItemId, place: Range, standing: Standing) -> Vec<ValueExplanation> {
+    let found = catch_unwind(AssertUnwindSafe(|| values_at(session, item, place, standing)));
+    found.unwrap_or_default()
+}
+
+fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) -> Vec<ValueExplanation> {
+    let mut found: Vec<ValueExplanation> = Vec::new();
+    for Context { instance, shapes } in contexts(session, item) {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        let asked = at_place(session, &inlined.graph, place, standing);
+        if asked.is_empty() {
+            continue;
+        }
+        for (shape, _) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse_with(&inlined.graph, shape, &asked);
+            let home = |at: At| home(session, at);
+            let check = checks::Check::new(&analysed, session.policy, &home);
+            let runs = |value: &&InstId| analysed.flow.order.contains(&analysed.block(**value));
+            for value in asked.iter().filter(runs) {
+                let explanation = checks::why::explain_value(&check, *value);
+                if !found.contains(&explanation) {
+                    found.push(explanation);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The values of the narrowest expression round a place: of a read what was read, of a write what is written; one for
+/// each way the code is reached.
+fn at_place(session: &Session, graph: &Graph, place: Range, standing: Standing) -> Vec<InstId> {
+    let mut narrowest = u32::MAX;
+    let mut found: Vec<(crate::graph::FrameId, u8, InstId)> = Vec::new();
+    for (inst, index) in graph.insts.iter().zip(0..) {
+        let rank = match &inst.op {
+            Op::Nothing | Op::Clobber { .. } | Op::BarrierInit { .. } => continue,
+            Op::Load { .. } => 0,
+            Op::Store { .. } => 1,
+            Op::Address(_) | Op::Element { .. } | Op::Member { .. } => 3,
+            _ => 2,
+        };
+        let range = home(session, inst.at).range;
+        let around = range.file == place.file && range.start <= place.start && place.end <= range.end;
+        let fits = match standing {
+            Standing::Call => true,
+            Standing::Head => range.start == place.start,
+            Standing::Name => range.end == place.end,
+        };
+        if !around || !fits {
+            continue;
+        }
+        let length = range.end - range.start;
+        if length > narrowest {
+            continue;
+        }
+        if length < narrowest {
+            narrowest = length;
+            found.clear();
+        }
+        let value = match &inst.op {
+            Op::Store { value, .. } => *value,
+            _ => InstId(index),
+        };
+        found.push((inst.frame, rank, value));
+    }
+    // Of what stands at one place in one call, the read before the write, and the last of several: the whole.
+    let mut values: Vec<InstId> = Vec::new();
+    let frames: FxHashSet<_> = found.iter().map(|(frame, ..)| *frame).collect();
+    for frame in frames {
+        let here = found.iter().filter(|(other, ..)| *other == frame);
+        let best = here.min_by_key(|(_, rank, value)| (*rank, std::cmp::Reverse(value.0)));
+        values.extend(best.map(|(.., value)| *value));
+    }
+    values.sort_unstable();
+    values
 }

@@ -13,7 +13,7 @@ mod junit;
 pub mod markdown;
 mod rdjson;
 mod sarif;
-mod threads;
+pub mod threads;
 
 use crate::baseline::Marked;
 use crate::finding::{Note, Rule, Severity, Summary};

@@ -38,17 +38,23 @@ pub struct Analysed<'a> {
 const MAX_CUTS: usize = 8;
 
 pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
+    analyse_with(graph, shape, &[])
+}
+
+/// Answers for these values, too, beside what decides barriers.
+pub fn analyse_with<'a>(graph: &'a Graph, shape: Shape, asked: &[InstId]) -> Analysed<'a> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
     let (flow, values) = loop {
         let flow = Flow::new(graph, &dead);
-        let values = evaluate::evaluate(graph, &flow, &shape);
+        let values = evaluate::evaluate(graph, &flow, &shape, asked);
         rounds += 1;
         if rounds > MAX_CUTS || !cut(graph, &flow, &values, &shape, &mut dead) {
             break (flow, values);
         }
     };
-    let wanted = wanted(graph, &flow, &values);
+    let mut wanted = wanted(graph, &flow, &values);
+    wanted.extend(asked.iter().map(|value| values.of[value.index()]));
     let solution = solve::solve(graph, &flow, &shape, &values, &wanted);
     Analysed { graph, shape, flow, values, solution }
 }

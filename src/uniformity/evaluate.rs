@@ -98,7 +98,7 @@ struct Evaluator<'a> {
     steps: usize,
 }
 
-pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
+pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, asked: &[InstId]) -> Values {
     let mut symbols = Symbols::new(graph.objects.iter().map(|object| object.dims.len().min(255) as u8).collect());
     if shape.block.is_none() && shape.multidimensional {
         symbols.recognise_rank();
@@ -109,7 +109,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
             block_of[inst.index()] = BlockId(index as u32);
         }
     }
-    let matters = slice::slice(graph, flow);
+    let matters = slice::slice(graph, flow, asked);
     let values = Values {
         symbols,
         keys: Keys::default(),

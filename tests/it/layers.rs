@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the road. Each may read those before it.
-const ROAD: [&str; 20] = [
+const ROAD: [&str; 21] = [
     "text",
     "words",
     "finding",
@@ -23,6 +23,7 @@ const ROAD: [&str; 20] = [
     "settings",
     "session",
     "report",
+    "lsp",
     "cli",
     "main",
 ];

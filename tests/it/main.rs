@@ -6,6 +6,7 @@ mod docs;
 mod fixtures;
 mod formats;
 mod layers;
+mod lsp;
 mod marks;
 mod program;
 mod proofs;
