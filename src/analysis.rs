@@ -6,7 +6,7 @@
 use crate::checks::why::{Explanation, ValueExplanation};
 use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
-use crate::graph::{At, Graph, InstId, ItemId, Op};
+use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op};
 use crate::inline::{self, Instance, Program};
 use crate::lower;
 use crate::rules;
@@ -314,51 +314,85 @@ fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) 
     found
 }
 
-/// The values of the narrowest expression round a place: of a read what was read, of a write what is written; one for
-/// each way the code is reached.
+/// The values of the narrowest expression round a place: of a read what was read, of a write what is written, of a call
+/// what it yields; one for each way the code is reached.
 fn at_place(session: &Session, graph: &Graph, place: Range, standing: Standing) -> Vec<InstId> {
-    let mut narrowest = u32::MAX;
-    let mut found: Vec<(crate::graph::FrameId, u8, InstId)> = Vec::new();
+    let bytes = &session.tree.files.get(place.file).bytes;
+    let around = |range: &Range| range.file == place.file && range.start <= place.start && place.end <= range.end;
+    let fits = |range: &Range| match standing {
+        Standing::Call => is_call_of(bytes, range, place),
+        Standing::Head => range.start == place.start,
+        Standing::Name => range.end == place.end,
+    };
+    let mut found = Narrowest::default();
+    if standing == Standing::Call {
+        for frame in &graph.frames {
+            let Some((caller, at)) = frame.call else { continue };
+            let range = home(session, at).range;
+            if around(&range) && fits(&range) {
+                found.add(range, caller, 0, frame.result);
+            }
+        }
+    }
     for (inst, index) in graph.insts.iter().zip(0..) {
         let rank = match &inst.op {
             Op::Nothing | Op::Clobber { .. } | Op::BarrierInit { .. } => continue,
-            Op::Load { .. } => 0,
-            Op::Store { .. } => 1,
-            Op::Address(_) | Op::Element { .. } | Op::Member { .. } => 3,
-            _ => 2,
+            Op::Load { .. } => 1,
+            Op::Store { .. } => 2,
+            Op::Address(_) | Op::Element { .. } | Op::Member { .. } => 4,
+            _ => 3,
         };
         let range = home(session, inst.at).range;
-        let around = range.file == place.file && range.start <= place.start && place.end <= range.end;
-        let fits = match standing {
-            Standing::Call => true,
-            Standing::Head => range.start == place.start,
-            Standing::Name => range.end == place.end,
-        };
-        if !around || !fits {
-            continue;
+        if around(&range) && fits(&range) {
+            let value = match &inst.op {
+                Op::Store { value, .. } => *value,
+                _ => InstId(index),
+            };
+            found.add(range, inst.frame, rank, Some(value));
         }
+    }
+    found.values()
+}
+
+/// What stands at the narrowest range seen.
+#[derive(Default)]
+struct Narrowest {
+    length: Option<u32>,
+    found: Vec<(FrameId, u8, Option<InstId>)>,
+}
+
+impl Narrowest {
+    fn add(&mut self, range: Range, frame: FrameId, rank: u8, value: Option<InstId>) {
         let length = range.end - range.start;
-        if length > narrowest {
-            continue;
+        if self.length.is_some_and(|known| known < length) {
+            return;
         }
-        if length < narrowest {
-            narrowest = length;
-            found.clear();
+        if self.length != Some(length) {
+            self.length = Some(length);
+            self.found.clear();
         }
-        let value = match &inst.op {
-            Op::Store { value, .. } => *value,
-            _ => InstId(index),
+        self.found.push((frame, rank, value));
+    }
+
+    /// Of what stands there in one frame the lowest rank, and of several the last: the whole.
+    fn values(self) -> Vec<InstId> {
+        let frames: FxHashSet<FrameId> = self.found.iter().map(|(frame, ..)| *frame).collect();
+        let best = |frame: &FrameId| {
+            let here = self.found.iter().filter(|(other, ..)| other == frame);
+            here.min_by_key(|(_, rank, value)| (*rank, std::cmp::Reverse(*value))).and_then(|(.., value)| *value)
         };
-        found.push((inst.frame, rank, value));
+        let mut values: Vec<InstId> = frames.iter().filter_map(best).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
     }
-    // Of what stands at one place in one call, the read before the write, and the last of several: the whole.
-    let mut values: Vec<InstId> = Vec::new();
-    let frames: FxHashSet<_> = found.iter().map(|(frame, ..)| *frame).collect();
-    for frame in frames {
-        let here = found.iter().filter(|(other, ..)| *other == frame);
-        let best = here.min_by_key(|(_, rank, value)| (*rank, std::cmp::Reverse(value.0)));
-        values.extend(best.map(|(.., value)| *value));
-    }
-    values.sort_unstable();
-    values
+}
+
+/// Whether a range is the call of the name at `place`: `name(..)`, `object.name(..)`, `scope::name<..>(..)`.
+fn is_call_of(bytes: &[u8], range: &Range, place: Range) -> bool {
+    let head = bytes.get(range.start as usize..place.start as usize).unwrap_or_default();
+    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:<>-".contains(byte);
+    let subtracts = head.iter().zip(head.iter().skip(1)).any(|(a, b)| *a == b'-' && *b != b'>');
+    let whole = bytes.get((range.end as usize).saturating_sub(1)) == Some(&b')');
+    whole && head.iter().all(named) && !subtracts && !head.ends_with(b"-")
 }

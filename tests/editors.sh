@@ -41,7 +41,7 @@ else
 fi
 if command -v emacs >/dev/null; then
   project emacs
-  HOME="$work/home" timeout 300 emacs --batch -Q --eval '(package-initialize)' -l "$here/editors/emacs.el"
+  HOME="$work/home" timeout 300 emacs --batch -q -l "$here/editors/emacs.el"
 else
   echo "emacs: not installed, not tried"
 fi

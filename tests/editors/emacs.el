@@ -1,5 +1,8 @@
 ;; Run by tests/editors.sh in a folder with a kernel: eglot starts synclint, and flymake shows what it finds.
 
+(require 'package)
+(add-to-list 'package-directory-list "/usr/share/emacs/site-lisp/elpa") ; where Debian puts packages
+(package-initialize)
 (require 'eglot)
 (require 'flymake)
 (require 'cc-mode)

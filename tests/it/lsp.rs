@@ -365,6 +365,7 @@ __global__ void k(int *out, int n) {
     assert!(warp.contains("`w` is set here: [a.cu:5]("), "{warp}");
     assert_eq!(first(&hovered(5, "twice")), "**`twice` is the same for all threads of the launch**");
     assert_eq!(first(&hovered(10, "twice")), "**`twice` is the same within a warp, differs within the block**");
+    assert_eq!(first(&hovered(10, "q_of")), "**`q_of` differs from thread to thread**");
     assert_eq!(first(&hovered(7, "tile")), "**`tile` is one for each block**");
     assert_eq!(first(&hovered(10, "m +")), "**`m` is the same for all threads of the launch**");
     let barrier = hovered(8, "__syncthreads");
@@ -435,10 +436,10 @@ fn settings_come_from_the_nearest_synclint_toml() {
     editor.open(&quiet, DIVERGENT);
     editor.open(&loud, DIVERGENT);
     assert_eq!(rules(&editor.published_for(&loud, 1)), ["divergent-branch"]);
-    assert_eq!(rules(&editor.published_for(&quiet, 1)), [""; 0]);
     let fault = editor.published(&broken, |_| true);
     assert_eq!(fault[0]["range"]["start"]["line"], 2);
     assert!(fault[0]["message"].as_str().expect("a text").contains("did you mean `divergent-branch`?"));
+    assert_eq!(rules(&editor.published_for(&quiet, 1)), [""; 0]);
     folder.write("loud/synclint.toml", "[rules]\ndivergent-branch = \"warning\"\n");
     editor.notify("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
     assert_eq!(editor.published(&broken, |_| true), [] as [Value; 0]);
