@@ -24,6 +24,7 @@ const ROAD: [&str; 21] = [
     "settings",
     "session",
     "report",
+    "lsp",
     "cli",
     "main",
 ];

@@ -7,6 +7,7 @@ mod fixtures;
 mod formats;
 mod graph;
 mod layers;
+mod lsp;
 mod marks;
 mod program;
 mod proofs;
