@@ -333,6 +333,10 @@ fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
         }
     }
     first
+}
+
+// ---------------------------------------------------------------- values
+
 /// How a word of an expression stands in it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
