@@ -142,14 +142,14 @@ fn with_program<T: Send>(
         let roots = closure::closure(&tree, &words);
         let program = Program::of(&tree);
         let launches = Launches::new(&tree, &roots.kernels);
-        let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
+        let known_blocks = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
         let session = analysis::Session {
             tree: &tree,
             program: &program,
             words: &words,
             launches: &launches,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-            known: &known,
+            known_blocks: &known_blocks,
         };
         Ok(work(&session, &roots, skipped))
     })
