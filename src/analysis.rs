@@ -3,6 +3,7 @@
 //! A kernel is inlined once for each set of template arguments and analysed once for each shape of block. A finding
 //! that only some launches bear out names one of them. A panic costs the function it happens in, and says so.
 
+use crate::chart::Chart;
 use crate::checks::{self, Policy, why::Explanation};
 use crate::finding::{Finding, Note, Role, Severity};
 use crate::graph::{At, Graph, ItemId, Op};
@@ -11,8 +12,8 @@ use crate::lower;
 use crate::rules;
 use crate::source::launch::{self, Launch, Launches};
 use crate::source::tree::Tree;
-use crate::text::{Home, Range};
-use crate::uniformity::{self, shape::Shape};
+use crate::text::{FileId, Home, Range};
+use crate::uniformity::{self, Interest, shape::Shape};
 use crate::words::Words;
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +23,7 @@ pub struct Session<'a> {
     pub tree: &'a Tree,
     pub program: &'a Program<'a>,
     pub words: &'a Words,
-    pub launches: &'a Launches<'a>,
+    pub launches: &'a Launches,
     pub policy: Policy,
     /// What the user knows of a kernel's launches, by its name.
     pub known_blocks: &'a (dyn Fn(&str) -> Option<Extents> + Sync),
@@ -158,14 +159,15 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         let (block, cluster) = (session.known_blocks)(&known.name).unwrap_or_default();
         Shape {
             block: bounds.block.or(block),
+            partial: [None; 3],
             max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
             cluster: bounds.cluster.or(cluster),
             multidimensional: true,
         }
     };
-    let launches: Vec<Launch> = if known.is_kernel() { session.launches.of(item) } else { Vec::new() };
+    let launches: &[Launch] = session.launches.of(item);
     let mut contexts: Vec<(Vec<String>, Shapes)> = Vec::new();
-    for launch in &launches {
+    for launch in launches {
         let shape = shape_of(&base(&launch.template_args), launch);
         let at = Some(launch.at);
         let index = contexts.iter().position(|(args, _)| *args == launch.template_args).unwrap_or_else(|| {
@@ -211,7 +213,7 @@ fn shape_of(base: &Shape, launch: &Launch) -> Shape {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.
         [_, Some(1), Some(1)] => Shape { multidimensional: false, cluster, ..base.clone() },
-        _ => Shape { cluster, ..base.clone() },
+        partial => Shape { partial, cluster, ..base.clone() },
     }
 }
 
@@ -290,4 +292,44 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
         }
     }
     found
+}
+
+// ---------------------------------------------------------------- charts
+
+/// The chart of a root under the first launch that bears a finding out, else under the first; not yet simplified.
+/// `None`: too large by far, or not to be analysed.
+pub fn chart(session: &Session, item: ItemId) -> Option<Chart> {
+    catch_unwind(AssertUnwindSafe(|| chart_of(session, item))).unwrap_or(None)
+}
+
+fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
+    let mut first = None;
+    let contexts = contexts(session, item);
+    let several = contexts.iter().map(|context| context.shapes.len()).sum::<usize>() > 1;
+    for Context { instance, shapes } in contexts {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        for (shape, _) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Everything);
+            let home = |at: At| home(session, at);
+            let check = checks::Check::new(&analysed, session.policy, &home);
+            let faulty = analysed.barriers().any(|inst| check.barrier(inst).is_some());
+            if first.is_some() && !faulty {
+                continue;
+            }
+            let bytes = |file: FileId| &*session.tree.files.get(file).bytes;
+            let mut chart = checks::chart::chart(&check, &bytes)?;
+            chart.name = session.tree.item(item).qualified_name();
+            chart.given = analysed.shape.block.filter(|_| several).map(|[x, y, z]| match (y, z) {
+                (1, 1) => format!("a block of {x} threads"),
+                (_, 1) => format!("a block of {x} x {y} threads"),
+                _ => format!("a block of {x} x {y} x {z} threads"),
+            });
+            if faulty {
+                return Some(chart);
+            }
+            first = Some(chart);
+        }
+    }
+    first
 }

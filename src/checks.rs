@@ -3,6 +3,7 @@
 //! One barrier and one cause make one finding, however many ways lead to it. It stands at the barrier if the threads
 //! part in the function that holds it, else at the innermost call on the way to it that they do not all make.
 
+pub mod chart;
 pub mod divergence;
 pub mod lanes;
 pub mod leaving;
@@ -103,7 +104,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn barrier(&self, inst: InstId) -> Option<Verdict> {
+    /// What is wrong with a barrier.
+    pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
         let barrier = self.as_barrier(inst)?;
         match &barrier.group {
             Group::Lanes { mask } => {

@@ -7,6 +7,7 @@ mod read;
 
 use crate::analysis::{self, Answer};
 use crate::baseline::{self, Baseline, Marked};
+use crate::chart::Chart;
 use crate::checks::{Policy, why::Explanation};
 use crate::finding::{Finding, Role, Summary};
 use crate::graph::ItemId;
@@ -37,6 +38,8 @@ pub struct Request {
     pub force_exclude: bool,
     /// Read what `.gitignore` names and hidden files, too.
     pub no_ignore: bool,
+    /// Draw the control flow of what has findings.
+    pub charts: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -62,6 +65,8 @@ pub struct Outcome {
     pub sources: Vec<Source>,
     /// The comments of each source; those without the word `synclint` may be left out.
     pub comments: Vec<Vec<Range>>,
+    /// Of functions that have findings, if asked for.
+    pub charts: Vec<Chart>,
 }
 
 /// Why a run could not do its job: one line for the user.
@@ -81,8 +86,14 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
     with_program(settings, request, |session, roots, skipped| {
-        let answers = for_each_root(roots, progress, |item| analysis::root(session, item));
-        outcome(session.tree, roots, answers, skipped)
+        let answers = for_each_root(roots, progress, |item| {
+            let answer = analysis::root(session, item);
+            let is_drawn = request.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
+            (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
+        });
+        let (answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+        let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+        Outcome { charts: charts.collect(), ..outcome(session.tree, roots, answers, skipped) }
     })
 }
 
@@ -104,14 +115,9 @@ pub fn why(
     path: &Path,
     line: u32,
 ) -> Result<Explained, Error> {
-    let wanted_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     with_program(settings, request, |session, roots, _| {
         let files = &session.tree.files;
-        let is_it = |id: &FileId| {
-            let path = Path::new(&files.get(*id).path);
-            std::fs::canonicalize(path).map_or(path == wanted_path, |path| path == wanted_path)
-        };
-        let Some(file) = files.ids().find(is_it) else { return Explained::default() };
+        let Some(file) = file_of(session.tree, path) else { return Explained::default() };
         let lines = LineIndex::new(&files.get(file).bytes);
         let wanted = |range: Range| {
             let last = range.end.saturating_sub(1).max(range.start);
@@ -129,6 +135,74 @@ pub fn why(
     })
 }
 
+/// What a file holds that could be drawn, and the chart of what was asked for.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// Kernels and uncalled device functions with a body in the file, with their lines, in order.
+    pub functions: Vec<(String, u32)>,
+    /// Those that were meant, indices into `functions`.
+    pub meant: Vec<usize>,
+    /// The chart of the first of them, simplified. `Err`: how many blocks it has, too many.
+    pub chart: Option<Result<Chart, usize>>,
+    /// The file is among those read.
+    pub found: bool,
+}
+
+/// Draws the function of a name in a file; without a name the only one there is.
+pub fn graph(settings: &Settings, request: &Request, path: &Path, name: Option<&str>) -> Result<Drawn, Error> {
+    with_program(settings, request, |session, roots, _| {
+        let tree = session.tree;
+        let Some(file) = file_of(tree, path) else { return Drawn::default() };
+        let lines = LineIndex::new(&tree.files.get(file).bytes);
+        let drawable = |item: &ItemId| {
+            tree.item(*item).is_definition() && (tree.item(*item).is_kernel() || roots.devices.contains(item))
+        };
+        let items: Vec<ItemId> = tree.items_of(file).filter(drawable).collect();
+        let line = |item: ItemId| lines.place(analysis::name_range(session, item).start).line;
+        let functions: Vec<(String, u32)> =
+            items.iter().map(|item| (tree.item(*item).qualified_name(), line(*item))).collect();
+        let meant: Vec<usize> = match name {
+            Some(name) => (0..items.len()).filter(|index| is_meant(name, &functions[*index])).collect(),
+            // A device function nobody calls is more likely to be somebody else's business.
+            None => match (0..items.len()).filter(|index| tree.item(items[*index]).is_kernel()).collect::<Vec<_>>() {
+                kernels if kernels.is_empty() && items.len() == 1 => vec![0],
+                kernels if kernels.len() == 1 => kernels,
+                _ => Vec::new(),
+            },
+        };
+        let chart = meant.first().map(|index| match analysis::chart(session, items[*index]) {
+            None => Err(0),
+            Some(mut chart) => {
+                if chart.simplify() {
+                    Ok(chart)
+                } else {
+                    Err(chart.blocks)
+                }
+            }
+        });
+        Drawn { functions, meant, chart, found: true }
+    })
+}
+
+/// `reduce`, `ns::reduce`, `reduce:42`
+fn is_meant(name: &str, (known, line): &(String, u32)) -> bool {
+    let (name, at) = match name.rsplit_once(':') {
+        Some((name, at)) if !name.ends_with(':') && at.parse::<u32>().is_ok() => (name, at.parse().ok()),
+        _ => (name, None),
+    };
+    let same = known == name || known.strip_suffix(name).is_some_and(|scope| scope.ends_with("::"));
+    same && at.is_none_or(|at: u32| at == *line)
+}
+
+/// The file of a path among those read.
+fn file_of(tree: &Tree, path: &Path) -> Option<FileId> {
+    let wanted = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    tree.files.ids().find(|id| {
+        let path = Path::new(&tree.files.get(*id).path);
+        std::fs::canonicalize(path).map_or(path == wanted, |path| path == wanted)
+    })
+}
+
 /// Reads what is asked for, and hands it over in the form that the analysis takes.
 fn with_program<T: Send>(
     settings: &Settings,
@@ -136,8 +210,8 @@ fn with_program<T: Send>(
     work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
 ) -> Result<T, Error> {
     on_big_stacks(settings.jobs, || {
-        let (files, skipped) = read::files(settings, request)?;
         let words = Words::with(&settings.words);
+        let (files, skipped) = read::files(settings, request, &words)?;
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let program = Program::of(&tree);
@@ -220,7 +294,7 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     }
     let summary = Summary {
         files: tree.files.ids().count(),
-        bytes: tree.files.ids().map(|id| tree.files.get(id).bytes.len() as u64).sum(),
+        bytes: tree.files.ids().map(|id| tree.files.get(id).size).sum(),
         kernels: roots.kernels.len() + roots.kernels_without,
         device_functions,
         barriers: barriers.len(),
@@ -232,7 +306,7 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
     kernels.sort_unstable();
     kernels.dedup();
-    Outcome { findings, summary, kernels, skipped, sources, comments }
+    Outcome { findings, summary, kernels, skipped, sources, comments, charts: Vec::new() }
 }
 
 fn same(a: &Finding, b: &Finding) -> bool {

@@ -37,18 +37,34 @@ pub struct Analysed<'a> {
 /// Rounds of cutting dead edges off; each settles conditions that an earlier one laid bare.
 const MAX_CUTS: usize = 8;
 
+/// What is asked of an analysis.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// What bears on barriers, which is little of most kernels.
+    Barriers,
+    /// Every fork.
+    Everything,
+}
+
 pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
+    analyse_for(graph, shape, Interest::Barriers)
+}
+
+pub fn analyse_for(graph: &Graph, shape: Shape, interest: Interest) -> Analysed<'_> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
     let (flow, values) = loop {
         let flow = Flow::new(graph, &dead);
-        let values = evaluate::evaluate(graph, &flow, &shape);
+        let values = evaluate::evaluate(graph, &flow, &shape, interest);
         rounds += 1;
         if rounds > MAX_CUTS || !cut(graph, &flow, &values, &shape, &mut dead) {
             break (flow, values);
         }
     };
-    let wanted = wanted(graph, &flow, &values);
+    let mut wanted = wanted(graph, &flow, &values);
+    if interest == Interest::Everything {
+        wanted.extend(values.condition.iter().flatten());
+    }
     let solution = solve::solve(graph, &flow, &shape, &values, &wanted);
     Analysed { graph, shape, flow, values, solution }
 }

@@ -124,7 +124,7 @@ impl Builder<'_> {
     }
 
     /// A word for values that differ between threads.
-    fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
+    pub fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
         let source = match agrees {
             Agrees::Thread => Source::Varying(name.clone()),
             Agrees::Lane => Source::Lane,
@@ -200,6 +200,11 @@ impl Builder<'_> {
             |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));
         if name.starts_with("__") && list.iter().all(plain) {
             return Ev::value(self.emit(Op::Pure { name: name.clone(), operands: from }, span), Ty::Unknown);
+        }
+        let is_plain_value =
+            |arg: &Arg| matches!(arg.ty().value(), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool | Ty::Pointer(_));
+        if self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value) {
+            return Ev::value(self.emit(Op::Unknown { from: Vec::new(), unseen: None }, span), Ty::Unknown);
         }
         self.clobber_args(list, &from, span);
         Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)

@@ -6,6 +6,7 @@
 //!
 //! What it does not decide: how much a value agrees (`facts`, `solve`).
 
+use super::Interest;
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
@@ -98,7 +99,7 @@ struct Evaluator<'a> {
     steps: usize,
 }
 
-pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
+pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -> Values {
     let mut symbols = Symbols::new(graph.objects.iter().map(|object| object.dims.len().min(255) as u8).collect());
     if shape.block.is_none() && shape.multidimensional {
         symbols.recognise_rank();
@@ -109,7 +110,10 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape) -> Values {
             block_of[inst.index()] = BlockId(index as u32);
         }
     }
-    let matters = slice::slice(graph, flow);
+    let matters = match interest {
+        Interest::Barriers => slice::slice(graph, flow),
+        Interest::Everything => vec![true; graph.insts.len()],
+    };
     let values = Values {
         symbols,
         keys: Keys::default(),
@@ -298,13 +302,13 @@ impl Evaluator<'_> {
                 break;
             }
             let header = self.flow.loops[index].header;
-            for key in 0..state.len() as u32 {
-                let Some(slot) = state.get(KeyId(key)) else { continue };
-                if !self.lives(KeyId(key), to) {
-                    state.set(KeyId(key), None);
+            for key in state.keys().collect::<Vec<_>>() {
+                let Some(slot) = state.get(key) else { continue };
+                if !self.lives(key, to) {
+                    state.set(key, None);
                 } else if self.is_variant(slot.value, index) {
                     let value = self.values.symbols.leaf(Leaf::Left(header, slot.value));
-                    state.set(KeyId(key), Some(Slot { value, ..slot }));
+                    state.set(key, Some(Slot { value, ..slot }));
                 }
             }
             at = self.flow.loops[index].parent;
@@ -358,19 +362,18 @@ impl Evaluator<'_> {
 
     fn join(&mut self, block: BlockId, states: &[(BlockId, State)]) -> State {
         let mut result = states[0].1.clone();
-        if states.iter().all(|(_, state)| state.same(&result)) {
+        let differing = State::differing(&states.iter().map(|(_, state)| state).collect::<Vec<_>>());
+        if differing.is_empty() {
             return result;
         }
         let arms = self.arms(block, states);
-        let longest = states.iter().map(|(_, state)| state.len()).max().unwrap_or(0);
-        for key in 0..longest as u32 {
-            let key = KeyId(key);
+        for key in differing {
             let slots: Vec<Option<Slot>> = states.iter().map(|(_, state)| state.get(key)).collect();
-            if !self.lives(key, block) {
-                result.set(key, None);
+            if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
                 continue;
             }
-            if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
+            if !self.lives(key, block) {
+                result.set(key, None);
                 continue;
             }
             let slot = self.merge(block, key, states, &slots, arms.as_ref());

@@ -5,6 +5,7 @@ mod cli;
 mod docs;
 mod fixtures;
 mod formats;
+mod graph;
 mod known;
 mod layers;
 mod marks;
