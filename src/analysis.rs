@@ -27,7 +27,7 @@ pub struct Session<'a> {
     pub launches: &'a Launches,
     pub policy: Policy,
     /// What the user knows of a kernel's launches, by its name.
-    pub known: &'a (dyn Fn(&str) -> Option<Extents> + Sync),
+    pub known_blocks: &'a (dyn Fn(&str) -> Option<Extents> + Sync),
 }
 
 /// A block's extents in threads and a cluster's in blocks.
@@ -157,7 +157,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     let known = session.tree.item(item);
     let base = |template_args: &[String]| {
         let bounds = launch::bounds(session.tree, item, template_args);
-        let (block, cluster) = (session.known)(&known.name).unwrap_or_default();
+        let (block, cluster) = (session.known_blocks)(&known.name).unwrap_or_default();
         Shape {
             block: bounds.block.or(block),
             partial: [None; 3],

@@ -9,7 +9,7 @@
 use super::reach::{self, Reach, Threads};
 use super::{Check, Verdict, divergence, leaving};
 use crate::finding::Witness;
-use crate::graph::{At, Barrier, Group, InstId, Op, Outcome, Value};
+use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 
@@ -28,7 +28,7 @@ pub struct Ledger {
 
 /// One shape of the block.
 struct Page {
-    reach: Reach,
+    block: [u32; 3],
     entries: Vec<Entry>,
 }
 
@@ -59,7 +59,8 @@ pub fn open(check: &Check) -> Ledger {
         })
         .collect();
     let graph = check.analysed.graph;
-    if sites.is_empty() || !graph.is_kernel || !graph.incomplete.is_empty() {
+    let counted = |inst: &InstId| matches!(check.as_barrier(*inst), Some(Barrier { group: Group::Counted { .. }, .. }));
+    if !sites.iter().any(counted) || !graph.is_kernel || !graph.incomplete.is_empty() {
         return Ledger::default();
     }
     let shape = &check.analysed.shape;
@@ -68,10 +69,10 @@ pub fn open(check: &Check) -> Ledger {
         None if shape.is_line() => (1..=shape.most_threads() / 32).map(|warps| [warps * 32, 1, 1]).collect(),
         None => Vec::new(),
     };
-    let page = |block| {
+    let page = |block: [u32; 3]| {
         let reach = reach::reach(check, block);
         let entries = sites.iter().flat_map(|site| entries(check, &reach, *site)).collect();
-        Page { reach, entries }
+        Page { block, entries }
     };
     Ledger { pages: blocks.into_iter().map(page).collect() }
 }
@@ -92,10 +93,11 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier) -> Option<Verdict> 
     if let Some(verdict) = whole_warps(check, inst, count) {
         return Some(verdict);
     }
-    if !barrier.waits && repeats(check, inst) {
+    let ledger = check.ledger.get_or_init(|| open(check));
+    if !barrier.waits && ledger.repeats(check, inst) {
         return Some(again(check, inst, barrier));
     }
-    sum(check, inst)
+    sum(check, ledger, inst)
 }
 
 // ---------------------------------------------------------------- number and count
@@ -129,20 +131,31 @@ fn whole_warps(check: &Check, inst: InstId, count: Value) -> Option<Verdict> {
 
 // ---------------------------------------------------------------- arriving again
 
-/// An arrive in a loop in which nothing holds the thread back until the barrier has opened.
-fn repeats(check: &Check, inst: InstId) -> bool {
+impl Ledger {
+    fn repeats(&self, check: &Check, inst: InstId) -> bool {
+        let mut entries =
+            self.pages.iter().flat_map(|page| &page.entries).filter(|entry| entry.inst == inst).peekable();
+        if entries.peek().is_some() { entries.all(|entry| entry.repeats) } else { repeats(check, inst, None) }
+    }
+}
+
+/// An arrive in a loop in which nothing holds its threads back until the barrier has opened.
+fn repeats(check: &Check, inst: InstId, reach: Option<&Reach>) -> bool {
     let flow = &check.analysed.flow;
     let graph = check.analysed.graph;
-    let Some(innermost) = flow.loop_of[check.analysed.block(inst).index()] else { return false };
-    flow.loops[innermost].blocks.iter().flat_map(|block| &graph.blocks[block.index()].insts).all(|other| {
-        match &graph.insts[other.index()].op {
-            Op::Barrier(barrier) => !barrier.waits || matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }),
-            // A flag that is waited for, or code nobody shows.
-            Op::Atomic { .. } | Op::Unknown { unseen: Some(_), .. } | Op::Clobber { .. } => false,
-            Op::Load { is_volatile, .. } => !is_volatile,
-            _ => true,
-        }
-    })
+    let own = check.analysed.block(inst);
+    let Some(innermost) = flow.loop_of[own.index()] else { return false };
+    let shared =
+        |block: BlockId| reach.is_none_or(|reach| !reach.come[block.index()].and(&reach.come[own.index()]).is_empty());
+    let free = |inst: &InstId| match &graph.insts[inst.index()].op {
+        Op::Barrier(barrier) => !barrier.waits || matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }),
+        // A flag that is waited for, or code nobody shows.
+        Op::Atomic { .. } | Op::Unknown { unseen: Some(_), .. } | Op::Clobber { .. } => false,
+        Op::Load { is_volatile, .. } => !is_volatile,
+        _ => true,
+    };
+    let blocks = flow.loops[innermost].blocks.iter().filter(|block| shared(**block));
+    blocks.flat_map(|block| &graph.blocks[block.index()].insts).all(free)
 }
 
 fn again(check: &Check, inst: InstId, barrier: &Barrier) -> Verdict {
@@ -179,8 +192,7 @@ struct Key {
 }
 
 /// The count, if it cannot be made up in any block the kernel may be launched with.
-fn sum(check: &Check, inst: InstId) -> Option<Verdict> {
-    let ledger = check.ledger.get_or_init(|| open(check));
+fn sum(check: &Check, ledger: &Ledger, inst: InstId) -> Option<Verdict> {
     let mut fault: Option<(&Page, Sum)> = None;
     for page in &ledger.pages {
         match page.sum(inst) {
@@ -269,7 +281,7 @@ impl Page {
     }
 
     fn everyone(&self) -> Threads {
-        Threads::first(self.reach.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)))
+        Threads::first(self.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)))
     }
 
     // ------------------------------------------------------------ what to say
@@ -349,7 +361,7 @@ impl Page {
     fn verdict(&self, check: &Check, inst: InstId, key: Key, text: &str, help: &str) -> Verdict {
         let comers = self.comers(key);
         let known = check.analysed.shape.block.is_some();
-        let size = format!("a block of {}", super::witness::spell_block(self.reach.block));
+        let size = format!("a block of {}", super::witness::spell_block(self.block));
         let witness = Witness {
             given: if known { size } else { format!("{size} at most") },
             arrive: super::lanes::ranges(comers.ranks().collect()),
@@ -392,7 +404,7 @@ fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
     let block = check.analysed.block(inst);
     let symbol = |value: Value| check.analysed.symbol(value);
     let certain = reach.certain(check, block);
-    let repeats = !barrier.waits && repeats(check, inst);
+    let repeats = !barrier.waits && repeats(check, inst, Some(reach));
     let mut found: Vec<Entry> = Vec::new();
     for rank in reach.come[block.index()].ranks() {
         let own_id = id.and_then(|id| reach.value(check, symbol(id), rank));

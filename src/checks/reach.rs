@@ -59,7 +59,7 @@ impl Threads {
     }
 }
 
-/// A block of known extents, and who comes where in it.
+/// Who comes where in a block of known extents.
 pub struct Reach {
     pub block: [u32; 3],
     /// By basic block.

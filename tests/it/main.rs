@@ -6,6 +6,7 @@ mod docs;
 mod fixtures;
 mod formats;
 mod graph;
+mod known;
 mod layers;
 mod lsp;
 mod marks;
