@@ -3,6 +3,7 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod fixes;
 mod read;
 
 use crate::analysis::{self, Answer};
@@ -15,12 +16,14 @@ use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
+use crate::source::index::{Files, Options};
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
 use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
 use crate::words::Words;
 use rayon::prelude::*;
+use read::Read;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,6 +43,8 @@ pub struct Request {
     pub no_ignore: bool,
     /// Draw the control flow of what has findings.
     pub charts: bool,
+    /// Look for changes that mend findings, and prove them.
+    pub fixes: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -85,15 +90,18 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
 
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
-    with_program(settings, request, |session, roots, skipped| {
+    with_program(settings, request, |session, roots, extras| {
         let answers = for_each_root(roots, progress, |item| {
             let answer = analysis::root(session, item);
             let is_drawn = request.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
             (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
         });
-        let (answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+        let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
         let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
-        Outcome { charts: charts.collect(), ..outcome(session.tree, roots, answers, skipped) }
+        if request.fixes {
+            fixes::offer(settings, session, &extras.options, roots, &mut answers);
+        }
+        Outcome { charts: charts.collect(), ..outcome(session.tree, roots, answers, extras.skipped) }
     })
 }
 
@@ -207,26 +215,37 @@ fn file_of(tree: &Tree, path: &Path) -> Option<FileId> {
 fn with_program<T: Send>(
     settings: &Settings,
     request: &Request,
-    work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
+    work: impl FnOnce(&analysis::Session, &Closure, Extras) -> T + Send,
 ) -> Result<T, Error> {
     on_big_stacks(settings.jobs, || {
-        let (files, skipped) = read::files(settings, request)?;
-        let words = Words::with(&settings.words);
-        let tree = Tree::new(files);
-        let roots = closure::closure(&tree, &words);
-        let program = Program::of(&tree);
-        let launches = Launches::new(&tree, &roots.kernels);
-        let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
-        let session = analysis::Session {
-            tree: &tree,
-            program: &program,
-            words: &words,
-            launches: &launches,
-            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-            known_blocks: &known_blocks,
-        };
-        Ok(work(&session, &roots, skipped))
+        let Read { files, options, skipped } = read::files(settings, request)?;
+        let extras = Extras { options, skipped };
+        Ok(with_files(settings, files, |session, roots| work(session, roots, extras)))
     })
+}
+
+/// What reading gave beside the files.
+struct Extras {
+    options: Options,
+    skipped: Vec<(String, String)>,
+}
+
+fn with_files<T>(settings: &Settings, files: Files, work: impl FnOnce(&analysis::Session, &Closure) -> T) -> T {
+    let words = Words::with(&settings.words);
+    let tree = Tree::new(files);
+    let roots = closure::closure(&tree, &words);
+    let program = Program::of(&tree);
+    let launches = Launches::new(&tree, &roots.kernels);
+    let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
+    let session = analysis::Session {
+        tree: &tree,
+        program: &program,
+        words: &words,
+        launches: &launches,
+        policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
+        known_blocks: &known_blocks,
+    };
+    work(&session, &roots)
 }
 
 /// In parallel, the results in order.

@@ -8,8 +8,16 @@ use crate::source::walk::{self, Content};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The files, and those that were not read, with the reason.
-pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(String, String)>), Error> {
+/// What was read.
+pub struct Read {
+    pub files: Files,
+    /// What they were indexed with.
+    pub options: Options,
+    /// Files that were not read, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+pub fn files(settings: &Settings, request: &Request) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let found =
         walk::walk(&request.read, request.no_ignore, move |path: &Path, _| !exclude.matches(path)).map_err(Error)?;
@@ -40,7 +48,7 @@ pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(Stri
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
     let files = sources.into_par_iter().map(|(path, bytes)| File::new(path, bytes)).collect();
-    Ok((Files::new(files, &options), skipped))
+    Ok(Read { files: Files::new(files, &options), options, skipped })
 }
 
 /// What the command line and a compilation database say of macros and includes.
