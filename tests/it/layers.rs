@@ -19,6 +19,7 @@ const ROAD: [&str; 22] = [
     "rules",
     "checks",
     "analysis",
+    "fixes",
     "suppress",
     "baseline",
     "settings",
