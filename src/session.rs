@@ -17,7 +17,6 @@ use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
-use crate::source::index::{Files, Options};
 use crate::source::index::Options;
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
@@ -345,30 +344,6 @@ pub fn why(
     };
     let explanations = loaded.why(settings, progress, &|_| true, &wanted)?;
     Ok(Explained { explanations, sources: loaded.sources(), found: true })
-}
-
-/// What reading gave beside the files.
-struct Extras {
-    options: Options,
-    skipped: Vec<(String, String)>,
-}
-
-fn with_files<T>(settings: &Settings, files: Files, work: impl FnOnce(&analysis::Session, &Closure) -> T) -> T {
-    let words = Words::with(&settings.words);
-    let tree = Tree::new(files);
-    let roots = closure::closure(&tree, &words);
-    let program = Program::of(&tree);
-    let launches = Launches::new(&tree, &roots.kernels);
-    let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
-    let session = analysis::Session {
-        tree: &tree,
-        program: &program,
-        words: &words,
-        launches: &launches,
-        policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-        known_blocks: &known_blocks,
-    };
-    work(&session, &roots)
 }
 
 /// In parallel, the results in order.
