@@ -17,6 +17,7 @@ use synclint::finding::Severity;
 use synclint::graph::ItemId;
 use synclint::inline::Program;
 use synclint::program::TypeKind;
+use synclint::rules;
 use synclint::source::closure;
 use synclint::source::index::{File, Files, Options};
 use synclint::source::launch;
@@ -361,7 +362,12 @@ fn races_without(unit: &Unit, site: &Site) -> Vec<(usize, &'static str)> {
         without.push('\n');
     }
     let found = flagged(unit, site, &without).into_iter().map(|(line, rule, _)| (line, rule));
-    found.filter(|(_, rule)| *rule == "racy-broadcast").collect()
+    let mut races: Vec<(usize, &'static str)> = found.filter(|(_, rule)| *rule == rules::RACY_BROADCAST.name).collect();
+    // What decides the other barriers of the loop decides the one at the site, too.
+    if !races.is_empty() {
+        races.push((site.line, rules::RACY_BROADCAST.name));
+    }
+    races
 }
 
 /// What is wrong with the answer, if anything is.
