@@ -18,6 +18,7 @@
 //! suppress, baseline       findings the user knows of
 //! settings, session        configuration; reading, in parallel, in order
 //! report                   findings -> text, JSON, SARIF, annotations, ...
+//! lsp                      an editor's messages -> findings, explanations and edits as it shows them
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
@@ -41,4 +42,5 @@ pub mod baseline;
 pub mod settings;
 pub mod session;
 pub mod report;
+pub mod lsp;
 pub mod cli;

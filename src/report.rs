@@ -5,6 +5,7 @@
 
 pub mod chart;
 mod concise;
+mod confirm;
 mod github;
 mod gitlab;
 mod html;
@@ -14,7 +15,7 @@ mod junit;
 pub mod markdown;
 mod rdjson;
 mod sarif;
-mod threads;
+pub mod threads;
 
 use crate::baseline::Marked;
 use crate::chart::Chart;

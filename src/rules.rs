@@ -11,6 +11,7 @@ pub static ALL: &[&Rule] = &[
     &DIVERGENT_LOOP,
     &DIVERGENT_EXIT,
     &WARP_MASK,
+    &NAMED_BARRIER,
     &RACY_BROADCAST,
     &UNUSED_SUPPRESSION,
     &INCOMPLETE,
@@ -41,6 +42,13 @@ pub static WARP_MASK: Rule = Rule {
     name: "warp-mask",
     summary: "a warp barrier or collective whose mask is not the lanes that come",
     page: include_str!("rules/pages/warp-mask.md"),
+    severity: Severity::Error,
+};
+
+pub static NAMED_BARRIER: Rule = Rule {
+    name: "named-barrier",
+    summary: "a named barrier whose number or count cannot be right for those who come",
+    page: include_str!("rules/pages/named-barrier.md"),
     severity: Severity::Error,
 };
 

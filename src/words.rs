@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows about syntax or flow; a name is looked up by its last component.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct Table {
     pub attribute: Vec<AttributeRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub function: Vec<FunctionRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<ConstantRow>,
 }
 
 /// A primitive that every thread of a group must reach together.
@@ -179,7 +181,11 @@ pub enum SourceKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariesRow {
+    #[serde(default)]
     pub names: Vec<String>,
+    /// Methods of classes not in view.
+    #[serde(default)]
+    pub methods: Vec<String>,
     pub agrees: Agrees,
 }
 
@@ -275,12 +281,22 @@ pub enum FunctionKind {
     First,
     /// The same operands give the same value.
     Pure,
+    /// It answers from its argument's type alone: the same for all threads.
+    OfType,
+}
+
+/// Constants of libraries that are often out of view.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantRow {
+    pub names: Vec<String>,
+    pub value: i64,
 }
 
 /// The table, ready for look-ups.
 #[derive(Debug)]
 pub struct Words {
-    pub table: Table,
+    users_barriers: Vec<String>,
     barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     group_makers: FxHashMap<String, GroupMaker>,
@@ -288,10 +304,13 @@ pub struct Words {
     library: FxHashMap<String, Arc<LibraryRow>>,
     sources: FxHashMap<String, SourceKind>,
     varies: FxHashMap<String, Agrees>,
+    varies_methods: FxHashMap<String, Agrees>,
+    barrier_classes: FxHashSet<String>,
     loads: FxHashMap<String, bool>,
     stops: FxHashMap<String, Stop>,
     attributes: FxHashMap<String, (Attribute, bool)>,
     functions: FxHashMap<String, FunctionKind>,
+    constants: FxHashMap<String, i64>,
     atomic_prefixes: Vec<String>,
     atomic_methods: Vec<String>,
 }
@@ -309,13 +328,17 @@ impl Words {
         for table in [user, &builtin] {
             words.add(table);
         }
-        words.table = builtin;
+        let own = user
+            .barrier
+            .iter()
+            .flat_map(|row| row.names.iter().map(|name| last(name)).chain(row.methods.iter().map(String::as_str)));
+        words.users_barriers = own.map(String::from).collect();
         words
     }
 
     fn empty() -> Words {
         Words {
-            table: Table::default(),
+            users_barriers: Vec::new(),
             barriers: FxHashMap::default(),
             barrier_methods: FxHashMap::default(),
             group_makers: FxHashMap::default(),
@@ -323,10 +346,13 @@ impl Words {
             library: FxHashMap::default(),
             sources: FxHashMap::default(),
             varies: FxHashMap::default(),
+            varies_methods: FxHashMap::default(),
+            barrier_classes: FxHashSet::default(),
             loads: FxHashMap::default(),
             stops: FxHashMap::default(),
             attributes: FxHashMap::default(),
             functions: FxHashMap::default(),
+            constants: FxHashMap::default(),
             atomic_prefixes: Vec::new(),
             atomic_methods: Vec::new(),
         }
@@ -343,6 +369,7 @@ impl Words {
             for name in &row.names {
                 self.barriers.entry(last(name).to_string()).or_default().push(row.clone());
             }
+            self.barrier_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
             for name in &row.methods {
                 self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
             }
@@ -359,6 +386,7 @@ impl Words {
         }
         for row in &table.varies {
             put(&mut self.varies, &row.names, row.agrees);
+            put(&mut self.varies_methods, &row.methods, row.agrees);
         }
         for row in &table.load {
             for name in &row.names {
@@ -374,6 +402,9 @@ impl Words {
         for row in &table.function {
             put(&mut self.functions, &row.names, row.is);
         }
+        for row in &table.constant {
+            put(&mut self.constants, &row.names, row.value);
+        }
         for row in &table.atomic {
             self.atomic_prefixes.extend(row.prefixes.iter().cloned());
             self.atomic_methods.extend(row.methods.iter().cloned());
@@ -383,6 +414,22 @@ impl Words {
     /// Barrier functions of this name; several rows differ in what they ask of the first argument (`on`).
     pub fn barrier(&self, name: &str) -> &[Arc<BarrierRow>] {
         self.barriers.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of all barrier functions, without what stands before the last `::`.
+    pub fn barrier_names(&self) -> impl Iterator<Item = &str> {
+        self.barriers.keys().map(String::as_str)
+    }
+
+    /// The names of the user's own barriers, functions and methods.
+    pub fn users_barrier_names(&self) -> &[String] {
+        &self.users_barriers
+    }
+
+    /// The words of all attributes with a meaning that is `wanted`.
+    pub fn attribute_words(&self, wanted: impl Fn(Attribute) -> bool) -> Vec<String> {
+        let attributes = self.attributes.iter().filter(|(_, (means, _))| wanted(*means));
+        attributes.map(|(word, _)| word.clone()).collect()
     }
 
     pub fn barrier_method(&self, name: &str) -> &[Arc<BarrierRow>] {
@@ -410,6 +457,15 @@ impl Words {
         self.varies.get(name).copied()
     }
 
+    pub fn varies_method(&self, name: &str) -> Option<Agrees> {
+        self.varies_methods.get(name).copied()
+    }
+
+    /// A class that some row's methods or functions are for.
+    pub fn is_barrier_class(&self, name: &str) -> bool {
+        self.barrier_classes.contains(name)
+    }
+
     /// A function that loads from its first argument, and whether nobody writes there while the kernel runs.
     pub fn load(&self, name: &str) -> Option<bool> {
         self.loads.get(name).copied()
@@ -426,6 +482,10 @@ impl Words {
 
     pub fn function(&self, name: &str) -> Option<FunctionKind> {
         self.functions.get(name).copied()
+    }
+
+    pub fn constant(&self, name: &str) -> Option<i64> {
+        self.constants.get(name).copied()
     }
 
     pub fn is_atomic(&self, name: &str) -> bool {

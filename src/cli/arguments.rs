@@ -56,6 +56,12 @@ pub enum Verb {
     /// Shows, starts or describes synclint.toml
     #[command(subcommand)]
     Config(Config),
+    /// Serves an editor: the Language Server Protocol on standard input and output
+    Lsp {
+        /// What many editors pass; there is no other way to talk
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Prints a script that completes arguments
     Completions { shell: clap_complete::Shell },
     /// Prints the manual page

@@ -16,7 +16,10 @@ impl Builder<'_> {
         let Some(last) = member.segments.last() else { return Ev::nothing() };
         let base = self.eval_object(object, arrow);
         match base.ty.value().clone() {
-            Ty::Group(group) => self.call_group_method(&group, object, &last.name, args, span),
+            Ty::Group(group) => {
+                let written = self.written_name(object, &last.name, span);
+                self.call_group_method(&group, written, &last.name, args, span)
+            }
             Ty::Library(library) => self.call_collective(&library, &base, &last.name, args, span),
             Ty::Class(class) => {
                 // `object.Base::method()`
@@ -159,13 +162,7 @@ impl Builder<'_> {
                 let names_it = |base: &Path| base.segments.last().is_some_and(|segment| segment.name == name);
                 if tree.template.is_empty() && tree.bases.iter().any(names_it) && !all.iter().any(|one| one.item == *id)
                 {
-                    let derived = super::types::ClassTy {
-                        item: *id,
-                        class: tree.clone(),
-                        args: Vec::new(),
-                        scope: None,
-                        written: Vec::new(),
-                    };
+                    let derived = super::types::ClassTy::new(*id, tree.clone(), Vec::new(), None, Vec::new());
                     all.push(Arc::new(derived));
                 }
             }
@@ -209,14 +206,7 @@ impl Builder<'_> {
             let scope = self.item_scope(owner);
             let inside = self.new_scope(Some(scope), owner);
             let args = self.complete_arguments(&params, Vec::new(), inside);
-            let class = super::types::ClassTy {
-                item: owner,
-                class: class.clone(),
-                args: args.clone(),
-                scope: None,
-                written: args,
-            };
-            let class = Arc::new(class);
+            let class = Arc::new(super::types::ClassTy::new(owner, class.clone(), args.clone(), None, args));
             let callable = Callable {
                 item: id,
                 function: function.clone(),
@@ -262,10 +252,10 @@ impl Builder<'_> {
         let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
         let best = self.best_of(&set, &list, &[]);
         let [one] = &best[..] else { return None };
-        // Of a function for another class nothing follows.
+        // Of a function for another class, which these operands would have to be converted to, nothing follows.
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let score = self.score(one, &types, &[])?;
-        (score > 4 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
+        (score > 6 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
     }
 
     /// A conversion function of the class.

@@ -22,7 +22,8 @@ pub struct Inlined {
 /// The root with everything it calls.
 pub fn inline(program: &Program, words: &Words, root: ItemId, instance: &Instance) -> Inlined {
     let mut builder = Builder::new(program, words, root);
-    builder.graph.frames.push(Frame { function: root, name: program.item(root).name.clone(), call: None });
+    builder.graph.frames.push(Frame { function: root, name: program.item(root).name.clone(), call: None, result: None });
+    builder.graph.is_kernel = program.item(root).is_kernel;
     builder.block = builder.new_block();
     // A value for what is not emitted once the graph has grown too large.
     builder.unknown(Vec::new(), Span::default());
@@ -113,7 +114,7 @@ impl Builder<'_> {
         };
         let inside = self.new_scope(Some(parent), item);
         let args: Vec<Bound> = self.complete_arguments(&class.template, Vec::new(), inside);
-        Some(Arc::new(ClassTy { item, class, args: args.clone(), scope: outer, written: args }))
+        Some(Arc::new(ClassTy::new(item, class, args.clone(), outer, args)))
     }
 
     fn root_param(&mut self, index: u32, param: &Param) {

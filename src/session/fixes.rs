@@ -3,7 +3,7 @@
 //! A change touches one file. Analysed again is what can see that file or be seen from what can, and of that the kernels that
 //! run the changed function. The change is offered if each finding that is left there stood there before.
 
-use super::{Closure, with_files};
+use super::Loaded;
 use crate::analysis::{self, Answer, Session};
 use crate::finding::{Finding, Fix};
 use crate::fixes;
@@ -11,6 +11,7 @@ use crate::graph::ItemId;
 use crate::settings::Settings;
 use crate::source::index::{File, Files, Options};
 use crate::text::{FileId, Range};
+use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
@@ -20,8 +21,7 @@ const MAX_FINDINGS: usize = 200;
 const MAX_BYTES: usize = 48 << 20;
 
 /// Adds to the findings the changes that are proven to mend them.
-pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &Closure, answers: &mut [Answer]) {
-    let items: Vec<ItemId> = roots.roots().collect();
+pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {
     let mut sought: Vec<&Finding> = Vec::new();
     for finding in answers.iter().flat_map(|answer| &answer.findings) {
         if sought.len() < MAX_FINDINGS && !sought.iter().any(|known| same(known, finding)) {
@@ -30,7 +30,7 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
     }
     let prove = |finding: &&Finding| {
         let (item, candidates) = fixes::candidates(session, finding)?;
-        let proof = Proof::new(settings, session, options, item, finding, &items, answers)?;
+        let proof = Proof::new(settings, session, options, item, finding, roots, answers)?;
         let fix = candidates.into_iter().find(|fix| proof.holds(fix))?;
         Some((place(finding), fix))
     };
@@ -136,7 +136,9 @@ impl<'a> Proof<'a> {
             File::new(file.path.clone(), fix.map_or_else(|| file.bytes.to_vec(), |fix| applied(&file.bytes, fix)))
         };
         let files = Files::new(self.files.iter().map(read).collect(), self.options);
-        with_files(self.settings, files, |session, _| {
+        let words = Words::with(&self.settings.words);
+        let loaded = Loaded::new(files, words, self.options.clone());
+        loaded.with_session(self.settings, |session| {
             let tree = session.tree;
             let mut found = Vec::new();
             for (path, name, nth) in &self.kernels {

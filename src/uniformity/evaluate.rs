@@ -111,7 +111,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         }
     }
     let matters = match interest {
-        Interest::Barriers => slice::slice(graph, flow),
+        Interest::Barriers => slice::slice(graph, flow, &[]),
+        Interest::Values(asked) => slice::slice(graph, flow, asked),
         Interest::Everything => vec![true; graph.insts.len()],
     };
     let values = Values {
@@ -302,13 +303,13 @@ impl Evaluator<'_> {
                 break;
             }
             let header = self.flow.loops[index].header;
-            for key in 0..state.len() as u32 {
-                let Some(slot) = state.get(KeyId(key)) else { continue };
-                if !self.lives(KeyId(key), to) {
-                    state.set(KeyId(key), None);
+            for key in state.keys().collect::<Vec<_>>() {
+                let Some(slot) = state.get(key) else { continue };
+                if !self.lives(key, to) {
+                    state.set(key, None);
                 } else if self.is_variant(slot.value, index) {
                     let value = self.values.symbols.leaf(Leaf::Left(header, slot.value));
-                    state.set(KeyId(key), Some(Slot { value, ..slot }));
+                    state.set(key, Some(Slot { value, ..slot }));
                 }
             }
             at = self.flow.loops[index].parent;
@@ -362,19 +363,18 @@ impl Evaluator<'_> {
 
     fn join(&mut self, block: BlockId, states: &[(BlockId, State)]) -> State {
         let mut result = states[0].1.clone();
-        if states.iter().all(|(_, state)| state.same(&result)) {
+        let differing = State::differing(&states.iter().map(|(_, state)| state).collect::<Vec<_>>());
+        if differing.is_empty() {
             return result;
         }
         let arms = self.arms(block, states);
-        let longest = states.iter().map(|(_, state)| state.len()).max().unwrap_or(0);
-        for key in 0..longest as u32 {
-            let key = KeyId(key);
+        for key in differing {
             let slots: Vec<Option<Slot>> = states.iter().map(|(_, state)| state.get(key)).collect();
-            if !self.lives(key, block) {
-                result.set(key, None);
+            if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
                 continue;
             }
-            if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
+            if !self.lives(key, block) {
+                result.set(key, None);
                 continue;
             }
             let slot = self.merge(block, key, states, &slots, arms.as_ref());

@@ -104,35 +104,70 @@ pub struct Slot {
     pub origin: Origin,
 }
 
+/// Slots that are shared, and copied, together.
+const CHUNK: usize = 32;
+
+type Chunk = [Option<Slot>; CHUNK];
+
+/// By `KeyId`. States of neighbouring blocks share all chunks but those written in between.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    slots: Rc<Vec<Option<Slot>>>,
+    chunks: Rc<Vec<Rc<Chunk>>>,
 }
 
 impl State {
+    /// A number no key of this state reaches.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.chunks.len() * CHUNK
     }
 
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.chunks.is_empty()
     }
 
     pub fn get(&self, key: KeyId) -> Option<Slot> {
-        self.slots.get(key.0 as usize).copied().flatten()
+        let key = key.0 as usize;
+        self.chunks.get(key / CHUNK).and_then(|chunk| chunk[key % CHUNK])
     }
 
     pub fn set(&mut self, key: KeyId, slot: Option<Slot>) {
-        let slots = Rc::make_mut(&mut self.slots);
-        if slots.len() <= key.0 as usize {
-            slots.resize(key.0 as usize + 1, None);
+        if self.get(key) == slot {
+            return;
         }
-        slots[key.0 as usize] = slot;
+        let key = key.0 as usize;
+        let chunks = Rc::make_mut(&mut self.chunks);
+        if chunks.len() <= key / CHUNK {
+            let empty = Rc::new([None; CHUNK]);
+            chunks.resize(key / CHUNK + 1, empty);
+        }
+        Rc::make_mut(&mut chunks[key / CHUNK])[key % CHUNK] = slot;
     }
 
-    /// Both are the same state, not only equal.
-    pub fn same(&self, other: &State) -> bool {
-        Rc::ptr_eq(&self.slots, &other.slots)
+    /// The keys that hold something.
+    pub fn keys(&self) -> impl Iterator<Item = KeyId> + '_ {
+        let chunks = self.chunks.iter().enumerate();
+        chunks.flat_map(|(index, chunk)| {
+            let held = chunk.iter().enumerate().filter(|(_, slot)| slot.is_some());
+            held.map(move |(at, _)| KeyId((index * CHUNK + at) as u32))
+        })
+    }
+
+    /// The keys that do not hold the same in all of these states, in order; maybe some more.
+    pub fn differing(states: &[&State]) -> Vec<KeyId> {
+        let longest = states.iter().map(|state| state.chunks.len()).max().unwrap_or(0);
+        let first = states.first().map(|state| &state.chunks);
+        let mut keys = Vec::new();
+        for index in 0..longest {
+            let of_first = first.and_then(|chunks| chunks.get(index));
+            let same = |state: &&State| match (state.chunks.get(index), of_first) {
+                (Some(one), Some(other)) => Rc::ptr_eq(one, other),
+                _ => false,
+            };
+            if !states.iter().all(same) {
+                keys.extend((index * CHUNK..(index + 1) * CHUNK).map(|key| KeyId(key as u32)));
+            }
+        }
+        keys
     }
 }
 

@@ -16,23 +16,28 @@ pub(crate) struct View<'a> {
     seen: Vec<u32>,
     /// For an opening bracket its closing one, or, with `UNMATCHED`, where what it opens ends; for a closing one its opening one.
     partner: Vec<u32>,
+    /// The innermost bracket open at each token, and one more; 0 where there is none.
+    round: Vec<u32>,
 }
 
 impl<'a> View<'a> {
     /// `seen` are ascending positions in `tokens`.
     pub fn new(bytes: &'a [u8], tokens: &'a [Token], seen: Vec<u32>) -> View<'a> {
-        let mut view = View { bytes: bytes.into(), tokens: tokens.into(), partner: vec![0; seen.len()], seen };
-        view.match_brackets();
-        view
+        View::matched(bytes.into(), tokens.into(), seen)
     }
 
     /// Over all tokens of a text that the view keeps.
     pub fn owned(text: String) -> View<'static> {
         let tokens = lex(text.as_bytes()).tokens;
         let seen: Vec<u32> = (0..tokens.len() as u32).collect();
-        let mut view =
-            View { bytes: text.into_bytes().into(), tokens: tokens.into(), partner: vec![0; seen.len()], seen };
+        View::matched(text.into_bytes().into(), tokens.into(), seen)
+    }
+
+    fn matched(bytes: Cow<'a, [u8]>, tokens: Cow<'a, [Token]>, seen: Vec<u32>) -> View<'a> {
+        let (partner, round) = (vec![0; seen.len()], vec![0; seen.len()]);
+        let mut view = View { bytes, tokens, seen, partner, round };
         view.match_brackets();
+        view.enclose();
         view
     }
 
@@ -132,17 +137,11 @@ impl<'a> View<'a> {
 
     /// The innermost open bracket round a token.
     pub fn bracket_round(&self, at: usize) -> Option<usize> {
-        let mut at = at;
-        while let Some(before) = at.checked_sub(1) {
-            at = before;
-            if self.is_open_bracket(at) {
-                return Some(at);
-            }
-            if matches!(self.text(at), b")" | b"]" | b"}") {
-                at = self.opener(at).min(at);
-            }
+        match self.round.get(at) {
+            Some(round) => round.checked_sub(1).map(|open| open as usize),
+            // Behind the end: what the last token leaves open.
+            None => self.len().checked_sub(1).filter(|_| at == self.len()).and_then(|last| self.open_behind(last)),
         }
-        None
     }
 
     pub fn is_open_bracket(&self, at: usize) -> bool {
@@ -213,6 +212,22 @@ impl<'a> View<'a> {
             pieces.push(start..range.end);
         }
         pieces
+    }
+
+    /// The innermost bracket open behind a token of which `round` is known.
+    fn open_behind(&self, at: usize) -> Option<usize> {
+        if self.is_open_bracket(at) {
+            return Some(at);
+        }
+        let closes = self.token(at).is_some_and(|token| [b')', b']', b'}'].iter().any(|byte| token.is_byte(*byte)));
+        let before = if closes { self.opener(at).min(at) } else { at };
+        self.round[before].checked_sub(1).map(|open| open as usize)
+    }
+
+    fn enclose(&mut self) {
+        for at in 1..self.len() {
+            self.round[at] = self.open_behind(at - 1).map_or(0, |open| open as u32 + 1);
+        }
     }
 
     fn match_brackets(&mut self) {

@@ -5,7 +5,9 @@ use super::code::Code;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
 use crate::source::tree::Tree;
+use crate::text::FileId;
 use memchr::memmem::Finder;
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -130,13 +132,8 @@ pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
     let item = tree.item(function);
     let finder = Finder::new(item.name.as_bytes());
     let mut found = Vec::new();
-    for id in tree.files.ids() {
+    for id in files_that_may_name(tree, function) {
         let file = tree.files.get(id);
-        if !tree.sees(id, function)
-            && !tree.includers(id).iter().take(16).any(|includer| tree.files.sees(*includer, item.file))
-        {
-            continue;
-        }
         let mut hits = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
             let index = file.tokens.partition_point(|token| token.start < *at);
             file.tokens
@@ -159,5 +156,26 @@ pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
             }
         }
     }
+    found
+}
+
+/// How many of a file's includers are asked what it sees through them.
+const MAX_INCLUDERS: usize = 16;
+
+/// The files that see a function, and those that see it together with a file that includes them.
+fn files_that_may_name(tree: &Tree, function: ItemId) -> Vec<FileId> {
+    let home = tree.item(function).file;
+    let mut found: FxHashSet<FileId> = FxHashSet::default();
+    for seen in tree.declared_in(function).iter().chain([&home]) {
+        found.insert(*seen);
+        found.extend(tree.includers(*seen));
+    }
+    for includer in tree.includers(home) {
+        let beside = tree.files.include_closure(*includer).iter();
+        found.extend(beside.filter(|file| tree.includers(**file).iter().take(MAX_INCLUDERS).any(|it| it == includer)));
+    }
+    let given = tree.files.ids().count() as u32;
+    let mut found: Vec<FileId> = found.into_iter().filter(|file| file.0 < given).collect();
+    found.sort_unstable();
     found
 }

@@ -1,12 +1,14 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
+use super::evaluate::Value;
 use crate::graph::ItemId;
 use crate::source::items::{ItemText, View};
 use crate::source::lexer::TokenKind;
 use crate::source::tree::Tree;
 use crate::text::{FileId, Range as FileRange, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
+use std::sync::Mutex;
 
 pub(super) struct Code {
     pub item: ItemId,
@@ -19,9 +21,11 @@ pub(super) struct Code {
     pub body: Range<usize>,
     pub sites: Vec<Site>,
     /// Variables, by their tokens, that a call may write through a reference.
-    by_reference: Vec<usize>,
+    by_reference: FxHashSet<usize>,
     /// Where each name stands in the body, but for members and qualified names.
     uses: FxHashMap<Vec<u8>, Vec<usize>>,
+    /// What names came out as, by their tokens, where no caller and no branch was assumed; and whether a caller would know more.
+    pub values: Mutex<FxHashMap<usize, (Option<Value>, bool)>>,
 }
 
 #[derive(Debug)]
@@ -69,7 +73,8 @@ impl Code {
             params: Vec::new(),
             body: 0..0,
             sites: Vec::new(),
-            by_reference: Vec::new(),
+            by_reference: FxHashSet::default(),
+            values: Mutex::default(),
             uses: FxHashMap::default(),
         };
         let mut at = 0;
@@ -106,7 +111,8 @@ impl Code {
             params: Vec::new(),
             body: 0..0,
             sites: Vec::new(),
-            by_reference: Vec::new(),
+            by_reference: FxHashSet::default(),
+            values: Mutex::default(),
             uses: FxHashMap::default(),
         }
     }
@@ -179,9 +185,9 @@ fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Vec<usize>> {
 }
 
 /// Arguments that are plain variables and stand for a parameter `T &` of a function in view.
-fn by_reference(tree: &Tree, code: &Code) -> Vec<usize> {
+fn by_reference(tree: &Tree, code: &Code) -> FxHashSet<usize> {
     let view = &code.view;
-    let mut found = Vec::new();
+    let mut found = FxHashSet::default();
     let mut known: FxHashMap<&[u8], Vec<Vec<Parameter>>> = FxHashMap::default();
     for at in code.body.clone() {
         let Some(name) = view.identifier(at) else { continue };
@@ -202,7 +208,7 @@ fn by_reference(tree: &Tree, code: &Code) -> Vec<usize> {
                 let written =
                     signatures.iter().any(|params| params.get(index).is_some_and(|param| param.is_mutable_reference));
                 if written && view.identifier(argument.start).is_some() {
-                    found.push(argument.start);
+                    found.insert(argument.start);
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::source::items::{ItemKind, View};
 use crate::source::tree::Tree;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// What a parameter stands for in one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,12 @@ pub(super) struct Frame {
     pub assumed: Vec<(String, i64)>,
 }
 
+impl Frame {
+    fn is_empty(&self) -> bool {
+        self.params.is_empty() && self.templates.is_empty() && self.assumed.is_empty()
+    }
+}
+
 pub(super) struct Scope<'s> {
     pub work: &'s Work<'s>,
     pub frame: &'s Frame,
@@ -39,6 +45,7 @@ impl Scope<'_> {
     /// Whether one level more is allowed; then `leave` must follow.
     pub fn enter(&self, limit: u32) -> bool {
         if self.work.depth.get() >= limit || self.work.budget.get() == 0 {
+            self.work.gave_up.set(true);
             return false;
         }
         self.work.depth.set(self.work.depth.get() + 1);
@@ -51,6 +58,25 @@ impl Scope<'_> {
     }
 
     pub fn name(&self, code: &Code, path: &Path, members: &[usize], at: usize) -> Option<Value> {
+        if !self.frame.is_empty() {
+            return self.evaluate_name(code, path, members, at);
+        }
+        if let Some((value, needs_caller)) = code.values.lock().unwrap_or_else(PoisonError::into_inner).get(&at) {
+            self.work.needs_caller.set(self.work.needs_caller.get() || *needs_caller);
+            return *value;
+        }
+        let needed = self.work.needs_caller.replace(false);
+        let gave_up = self.work.gave_up.replace(false);
+        let value = self.evaluate_name(code, path, members, at);
+        let needs_caller = self.work.needs_caller.replace(needed || self.work.needs_caller.get());
+        // What came of a limit says nothing to who has more left.
+        if !self.work.gave_up.replace(gave_up || self.work.gave_up.get()) {
+            code.values.lock().unwrap_or_else(PoisonError::into_inner).insert(at, (value, needs_caller));
+        }
+        value
+    }
+
+    fn evaluate_name(&self, code: &Code, path: &Path, members: &[usize], at: usize) -> Option<Value> {
         let view = &code.view;
         let [(name, _)] = path else { return self.qualified(code, path, members) };
         let name = view.text(*name);
