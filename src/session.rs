@@ -17,7 +17,7 @@ use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
-use crate::source::index::Options;
+use crate::source::index::{Files, Options};
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
 use crate::suppress;
@@ -104,6 +104,7 @@ pub struct Loaded {
     words: Words,
     roots: Closure,
     launches: Launches,
+    /// What the files were indexed with.
     options: Options,
     skipped: Vec<(String, String)>,
     charts: bool,
@@ -114,17 +115,18 @@ pub struct Loaded {
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
-        let read = read::files(settings, request, &words)?;
-        Ok(Loaded { charts: request.charts, fixes: request.fixes, ..Loaded::of(words, read) })
+        let Read { files, options, skipped } = read::files(settings, request, &words)?;
+        let (charts, fixes) = (request.charts, request.fixes);
+        Ok(Loaded { skipped, charts, fixes, ..Loaded::new(files, words, options) })
     })
 }
 
 impl Loaded {
-    fn of(words: Words, Read { files, options, skipped }: Read) -> Loaded {
+    fn new(files: Files, words: Words, options: Options) -> Loaded {
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
-        Loaded { tree, words, roots, launches, options, skipped, charts: false, fixes: false }
+        Loaded { tree, words, roots, launches, options, skipped: Vec::new(), charts: false, fixes: false }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -135,17 +137,17 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
-            let items: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
             let answers = for_each_root(&self.roots, progress, wanted, |item| {
                 let answer = analysis::root(session, item);
                 let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
                 (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
             });
             let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
-            if self.fixes {
-                fixes::offer(settings, session, &self.options, &items, &mut answers);
-            }
             let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+            if self.fixes {
+                let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+                fixes::offer(settings, session, &self.options, &roots, &mut answers);
+            }
             Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
         })
     }
@@ -227,19 +229,17 @@ impl Loaded {
         on_big_stacks(settings.jobs, || Ok(self.with_session(settings, work)))
     }
 
-    /// For threads that have a big stack already.
     fn with_session<T>(&self, settings: &Settings, work: impl FnOnce(&analysis::Session) -> T) -> T {
         let program = Program::of(&self.tree);
-        let known_blocks = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
-        let session = analysis::Session {
+        let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
+        work(&analysis::Session {
             tree: &self.tree,
             program: &program,
             words: &self.words,
             launches: &self.launches,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-            known_blocks: &known_blocks,
-        };
-        work(&session)
+            known_blocks: &known,
+        })
     }
 }
 

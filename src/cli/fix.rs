@@ -181,8 +181,18 @@ fn changes(bytes: &[u8], edits: &Edits) -> Vec<Change> {
             };
             let group: Edits = group.into_iter().map(|(range, new)| (shifted(range), new)).collect();
             let first = line_of(begin);
-            let last = first + bytes[begin..stop].split_inclusive(|byte| *byte == b'\n').count();
-            Change { first, last, new: applied(&bytes[begin..stop], &group) }
+            trimmed(first, &bytes[begin..stop], &applied(&bytes[begin..stop], &group))
         })
         .collect()
+}
+
+/// The change from old lines to new ones, without those at both ends that stay.
+fn trimmed(first: usize, old: &[u8], new: &[u8]) -> Change {
+    let lines = |text| -> Vec<&[u8]> { <[u8]>::split_inclusive(text, |byte| *byte == b'\n').collect() };
+    let (old, new) = (lines(old), lines(new));
+    let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let (old, new) = (&old[head..], &new[head..]);
+    let tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let first = first + head;
+    Change { first, last: first + old.len() - tail, new: new[..new.len() - tail].concat() }
 }

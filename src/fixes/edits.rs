@@ -83,15 +83,15 @@ fn without(id: FileId, file: &File, statement: Statement, edge: Edge) -> Range {
 
 /// Where the line ends that holds nothing more but blanks and a remark behind `at`; without the line end.
 fn rest_of_line(file: &File, at: usize) -> Option<usize> {
-    let length = memchr::memchr(b'\n', &file.bytes[at..]).unwrap_or(file.bytes.len() - at);
-    let mut rest = at + length;
+    let line_end = at + memchr::memchr(b'\n', &file.bytes[at..]).unwrap_or(file.bytes.len() - at);
+    let mut rest = line_end;
     if rest > at && file.bytes[rest - 1] == b'\r' {
         rest -= 1;
     }
     let next = file.tokens.partition_point(|token| (token.start as usize) < at);
     let code_follows = file.tokens.get(next).is_some_and(|token| (token.start as usize) < rest);
     // A remark that goes on over the line's end cannot be taken along.
-    let goes_on = file.comments.iter().any(|(start, end)| (*start as usize) < rest && (*end as usize) > rest);
+    let goes_on = file.comments.iter().any(|(start, end)| (*start as usize) < rest && (*end as usize) > line_end);
     (!code_follows && !goes_on).then_some(rest)
 }
 

@@ -4,7 +4,6 @@
 //! run the changed function. The change is offered if each finding that is left there stood there before.
 
 use super::Loaded;
-use super::read::Read;
 use crate::analysis::{self, Answer, Session};
 use crate::finding::{Finding, Fix};
 use crate::fixes;
@@ -22,7 +21,7 @@ const MAX_FINDINGS: usize = 200;
 const MAX_BYTES: usize = 48 << 20;
 
 /// Adds to the findings the changes that are proven to mend them.
-pub fn offer(settings: &Settings, session: &Session, options: &Options, items: &[ItemId], answers: &mut [Answer]) {
+pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {
     let mut sought: Vec<&Finding> = Vec::new();
     for finding in answers.iter().flat_map(|answer| &answer.findings) {
         if sought.len() < MAX_FINDINGS && !sought.iter().any(|known| same(known, finding)) {
@@ -31,7 +30,7 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, items: &
     }
     let prove = |finding: &&Finding| {
         let (item, candidates) = fixes::candidates(session, finding)?;
-        let proof = Proof::new(settings, session, options, item, finding, items, answers)?;
+        let proof = Proof::new(settings, session, options, item, finding, roots, answers)?;
         let fix = candidates.into_iter().find(|fix| proof.holds(fix))?;
         Some((place(finding), fix))
     };
@@ -137,8 +136,9 @@ impl<'a> Proof<'a> {
             File::new(file.path.clone(), fix.map_or_else(|| file.bytes.to_vec(), |fix| applied(&file.bytes, fix)))
         };
         let files = Files::new(self.files.iter().map(read).collect(), self.options);
-        let read = Read { files, options: self.options.clone(), skipped: Vec::new() };
-        Loaded::of(Words::with(&self.settings.words), read).with_session(self.settings, |session| {
+        let words = Words::with(&self.settings.words);
+        let loaded = Loaded::new(files, words, self.options.clone());
+        loaded.with_session(self.settings, |session| {
             let tree = session.tree;
             let mut found = Vec::new();
             for (path, name, nth) in &self.kernels {

@@ -23,6 +23,8 @@ const DOWN: f64 = 46.0;
 const ACROSS: f64 = 28.0;
 const LANE: f64 = 16.0;
 const SWEEPS: usize = 10;
+/// The weight of cells that ways back run through.
+const OUTSIDE: f64 = 0.0;
 
 /// A box, or a place in a layer that an arrow passes.
 struct Cell {
@@ -30,12 +32,8 @@ struct Cell {
     width: f64,
     /// How much it wants to stand where its neighbours pull it.
     weight: f64,
-    /// Ways back stand at the right, those of inner loops first.
-    outside: usize,
     up: Vec<usize>,
     down: Vec<usize>,
-    /// The boxes beside which a way back runs.
-    beside: Option<(usize, usize)>,
     x: f64,
 }
 
@@ -48,10 +46,8 @@ pub fn layout(boxes: &Boxes) -> Layout {
             layer: layer_of[index],
             width: boxes.sizes[index].0,
             weight: 1.0,
-            outside: 0,
             up: Vec::new(),
             down: Vec::new(),
-            beside: None,
             x: 0.0,
         })
         .collect();
@@ -64,29 +60,28 @@ pub fn layout(boxes: &Boxes) -> Layout {
             true => layer_of[*to]..layer_of[*from] + 1,
             false => layer_of[*from] + 1..layer_of[*to],
         };
-        let outside = if goes_up { 1 + layer_of[*from] - layer_of[*to] } else { 0 };
         for layer in range {
             passed.push(cells.len());
-            let beside = goes_up.then_some((*from, *to));
-            let weight = if goes_up { 0.5 } else { 6.0 };
-            cells.push(Cell { layer, width: 2.0, weight, outside, up: Vec::new(), down: Vec::new(), beside, x: 0.0 });
+            let weight = if goes_up { OUTSIDE } else { 6.0 };
+            cells.push(Cell { layer, width: 2.0, weight, up: Vec::new(), down: Vec::new(), x: 0.0 });
         }
-        let ends: Vec<usize> = match goes_up {
-            true => passed.clone(),
-            false => [*from].into_iter().chain(passed.iter().copied()).chain([*to]).collect(),
-        };
-        for pair in ends.windows(2) {
-            cells[pair[0]].down.push(pair[1]);
-            cells[pair[1]].up.push(pair[0]);
+        if !goes_up {
+            let ends: Vec<usize> = [*from].into_iter().chain(passed.iter().copied()).chain([*to]).collect();
+            for pair in ends.windows(2) {
+                cells[pair[0]].down.push(pair[1]);
+                cells[pair[1]].up.push(pair[0]);
+            }
         }
         through.push(passed);
     }
+    // Ways back find their places when all else has its own.
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); last + 1];
-    for (index, cell) in cells.iter().enumerate() {
+    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.weight > OUTSIDE) {
         rows[cell.layer].push(index);
     }
     order(&cells, &mut rows);
     place(&mut cells, &rows);
+    place_outside(&mut cells, &rows, &through);
     finish(boxes, cells, &rows, &through)
 }
 
@@ -143,13 +138,13 @@ fn order(cells: &[Cell], rows: &mut [Vec<usize>]) {
         let down = sweep % 2 == 0;
         let indices: Vec<usize> = if down { (0..rows.len()).collect() } else { (0..rows.len()).rev().collect() };
         for index in indices {
-            let key = |cell: usize| -> (usize, f64) {
+            let key = |cell: usize| -> f64 {
                 let near = if down { &cells[cell].up } else { &cells[cell].down };
                 let mean = near.iter().map(|other| place[*other]).sum::<f64>() / near.len().max(1) as f64;
-                (cells[cell].outside, if near.is_empty() { place[cell] } else { mean })
+                if near.is_empty() { place[cell] } else { mean }
             };
-            let mut keyed: Vec<((usize, f64), usize)> = rows[index].iter().map(|cell| (key(*cell), *cell)).collect();
-            keyed.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            let mut keyed: Vec<(f64, usize)> = rows[index].iter().map(|cell| (key(*cell), *cell)).collect();
+            keyed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
             rows[index] = keyed.into_iter().map(|(_, cell)| cell).collect();
             for (position, cell) in rows[index].iter().enumerate() {
                 place[*cell] = (position as f64 + 0.5) / rows[index].len() as f64;
@@ -209,10 +204,7 @@ fn place(cells: &mut [Cell], rows: &[Vec<usize>]) {
                     let is_arrow = before.width < 4.0 || own.width < 4.0;
                     offset += before.width / 2.0 + own.width / 2.0 + if is_arrow { LANE } else { ACROSS };
                 }
-                let mut near: Vec<f64> = own.up.iter().chain(&own.down).map(|other| cells[*other].x).collect();
-                if let Some((from, to)) = own.beside {
-                    near.extend([from, to].map(|each| cells[each].x + cells[each].width / 2.0));
-                }
+                let near: Vec<f64> = own.up.iter().chain(&own.down).map(|other| cells[*other].x).collect();
                 let pull = if near.is_empty() { own.x } else { near.iter().sum::<f64>() / near.len() as f64 };
                 wanted.push((pull - offset, own.weight));
                 offsets.push(offset);
@@ -220,6 +212,22 @@ fn place(cells: &mut [Cell], rows: &[Vec<usize>]) {
             for ((cell, x), offset) in row.iter().zip(rising(&wanted)).zip(offsets) {
                 cells[*cell].x = x + offset;
             }
+        }
+    }
+}
+
+/// Ways back run straight up at the right of all that stands in their layers, short ones inside.
+fn place_outside(cells: &mut [Cell], rows: &[Vec<usize>], through: &[Vec<usize>]) {
+    let right = |row: &Vec<usize>| row.iter().map(|cell| cells[*cell].x + cells[*cell].width / 2.0).fold(0.0, f64::max);
+    let mut edges: Vec<f64> = rows.iter().map(right).collect();
+    let is_back = |way: &&Vec<usize>| way.first().is_some_and(|cell| cells[*cell].weight <= OUTSIDE);
+    let mut ways: Vec<&Vec<usize>> = through.iter().filter(is_back).collect();
+    ways.sort_by_key(|way| way.len());
+    for way in ways {
+        let x = way.iter().map(|cell| edges[cells[*cell].layer]).fold(0.0, f64::max) + LANE;
+        for cell in way {
+            edges[cells[*cell].layer] = x;
+            cells[*cell].x = x;
         }
     }
 }
@@ -271,11 +279,7 @@ fn finish(boxes: &Boxes, mut cells: Vec<Cell>, rows: &[Vec<usize>], through: &[V
                 // Up, outside: from the lowest layer to the highest.
                 if let (Some(low), Some(high)) = (passed.last(), passed.first()) {
                     points.push((cells[*low].x, tops[cells[*low].layer].1));
-                    for cell in passed.iter().rev() {
-                        points.push((cells[*cell].x, tops[cells[*cell].layer].0));
-                    }
-                    points.dedup();
-                    debug_assert!(cells[*high].layer == cells[*to].layer);
+                    points.push((cells[*high].x, tops[cells[*high].layer].0));
                 }
             } else {
                 // Where the box ends before its layer does, straight on to the layer's end.
