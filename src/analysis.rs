@@ -23,7 +23,7 @@ pub struct Session<'a> {
     pub tree: &'a Tree,
     pub program: &'a Program<'a>,
     pub words: &'a Words,
-    pub launches: &'a Launches<'a>,
+    pub launches: &'a Launches,
     pub policy: Policy,
     /// Block shapes the user knows, by kernel name.
     pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
@@ -142,9 +142,9 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             multidimensional: true,
         }
     };
-    let launches: Vec<Launch> = if known.is_kernel() { session.launches.of(item) } else { Vec::new() };
+    let launches: &[Launch] = session.launches.of(item);
     let mut contexts: Vec<(Vec<String>, Shapes)> = Vec::new();
-    for launch in &launches {
+    for launch in launches {
         let shape = shape_of(&base(&launch.template_args), launch);
         let at = Some(launch.at);
         let index = contexts.iter().position(|(args, _)| *args == launch.template_args).unwrap_or_else(|| {

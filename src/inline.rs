@@ -27,6 +27,7 @@ mod expressions;
 mod facts;
 mod groups;
 mod link;
+mod memo;
 mod names;
 pub mod program;
 mod ptx;

@@ -99,8 +99,8 @@ pub struct Loaded {
 /// Reads, without analysing anything.
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
-        let (files, skipped) = read::files(settings, request)?;
         let words = Words::with(&settings.words);
+        let (files, skipped) = read::files(settings, request, &words)?;
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         Ok(Loaded { tree, words, roots, skipped })
@@ -322,7 +322,7 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     }
     let summary = Summary {
         files: tree.files.ids().count(),
-        bytes: tree.files.ids().map(|id| tree.files.get(id).bytes.len() as u64).sum(),
+        bytes: tree.files.ids().map(|id| tree.files.get(id).size).sum(),
         kernels: roots.kernels.len() + roots.kernels_without,
         device_functions,
         barriers: barriers.len(),

@@ -281,6 +281,7 @@ pub enum FunctionKind {
 #[derive(Debug)]
 pub struct Words {
     pub table: Table,
+    users_barriers: Vec<String>,
     barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     group_makers: FxHashMap<String, GroupMaker>,
@@ -310,12 +311,18 @@ impl Words {
             words.add(table);
         }
         words.table = builtin;
+        let own = user
+            .barrier
+            .iter()
+            .flat_map(|row| row.names.iter().map(|name| last(name)).chain(row.methods.iter().map(String::as_str)));
+        words.users_barriers = own.map(String::from).collect();
         words
     }
 
     fn empty() -> Words {
         Words {
             table: Table::default(),
+            users_barriers: Vec::new(),
             barriers: FxHashMap::default(),
             barrier_methods: FxHashMap::default(),
             group_makers: FxHashMap::default(),
@@ -383,6 +390,22 @@ impl Words {
     /// Barrier functions of this name; several rows differ in what they ask of the first argument (`on`).
     pub fn barrier(&self, name: &str) -> &[Arc<BarrierRow>] {
         self.barriers.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of all barrier functions, without what stands before the last `::`.
+    pub fn barrier_names(&self) -> impl Iterator<Item = &str> {
+        self.barriers.keys().map(String::as_str)
+    }
+
+    /// The names of the user's own barriers, functions and methods.
+    pub fn users_barrier_names(&self) -> &[String] {
+        &self.users_barriers
+    }
+
+    /// The words of all attributes with a meaning that is `wanted`.
+    pub fn attribute_words(&self, wanted: impl Fn(Attribute) -> bool) -> Vec<String> {
+        let attributes = self.attributes.iter().filter(|(_, (means, _))| wanted(*means));
+        attributes.map(|(word, _)| word.clone()).collect()
     }
 
     pub fn barrier_method(&self, name: &str) -> &[Arc<BarrierRow>] {

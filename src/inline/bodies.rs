@@ -11,6 +11,7 @@ use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Nodes of a body without a barrier up to which it is followed.
@@ -67,7 +68,10 @@ impl Builder<'_> {
             true => self.program.facts(callable.item, self.words).size,
             false => facts::of_function(&callable.function, self.words).size,
         };
-        size <= SMALL && self.graph.insts.len() < self.limits.detail && self.graph.blocks.len() < self.limits.blocks / 2
+        size <= SMALL
+            && self.graph.insts.len() < self.limits.detail
+            && self.graph.blocks.len() < self.limits.blocks / 2
+            && self.searched.get() < self.limits.searched / 8
     }
 
     fn calls_itself(&mut self, callable: &Callable) -> bool {
@@ -201,10 +205,16 @@ impl Builder<'_> {
         (self.frame, self.item, self.scope) = caller;
         let Some(done) = self.active.pop() else { return Ev::nothing() };
         self.go_on(exit);
-        if !done.recursions.is_empty() {
+        if !done.recursions.is_empty() && !self.leads_to(done.entry, exit) {
+            // A function that always calls itself is one whose callee was taken for another: it returns like any other.
+            for (call, behind) in &done.recursions {
+                let at = self.at(span);
+                self.graph.blocks[call.index()].end = End::Jump { to: *behind, leaving: Leaving::Fall, at };
+            }
+        } else if !done.recursions.is_empty() {
             let go_on = self.new_block();
             let mut targets = vec![go_on];
-            targets.extend(&done.recursions);
+            targets.extend(done.recursions.iter().map(|(_, behind)| *behind));
             self.finish(End::Choose(targets));
             self.go_on(go_on);
         }
@@ -213,6 +223,18 @@ impl Builder<'_> {
             self.graph.frames[frame.index()].result = Some(*value);
         }
         result
+    }
+
+    fn leads_to(&self, from: BlockId, to: BlockId) -> bool {
+        let mut seen = FxHashSet::from_iter([from]);
+        let mut todo = vec![from];
+        while let Some(at) = todo.pop() {
+            if at == to {
+                return true;
+            }
+            todo.extend(self.graph.blocks[at.index()].end.successors().into_iter().filter(|next| seen.insert(*next)));
+        }
+        false
     }
 
     fn result_of(&mut self, done: Activation, span: Span) -> Ev {
@@ -259,10 +281,11 @@ impl Builder<'_> {
                 self.store_to(address, &ty, ev, arg.span);
             }
         }
+        let call = self.block;
         self.jump(entry, Leaving::Fall, span);
         let behind = self.new_block();
         self.go_on(behind);
-        self.active[index].recursions.push(behind);
+        self.active[index].recursions.push((call, behind));
         let result = self.active[index].result.clone();
         if result == Ty::Void || self.active[index].function.body_returns_nothing() {
             return Ev::nothing();

@@ -2,6 +2,7 @@
 //!
 //! Constants are folded as they are emitted; everything else is left to the analysis.
 
+use super::memo::Memo;
 use super::program::Program;
 use super::scope::{Binding, Scope, ScopeId};
 use super::types::{Bound, Callable, ClassTy, Ty};
@@ -23,13 +24,13 @@ pub struct Limits {
     pub detail: usize,
     /// Nested expressions and statements over all calls together.
     pub nesting: usize,
-    /// Names looked up, each weighed by how many items share it.
+    /// Names looked up, each weighed by how many items share it; an eighth of it for bodies without a barrier.
     pub searched: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 400_000 }
+        Limits { instructions: 60_000, blocks: 8_000, calls: 64, detail: 5_000, nesting: 4_000, searched: 1_600_000 }
     }
 }
 
@@ -69,6 +70,7 @@ pub struct Builder<'p> {
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
     pub lookups: usize,
+    pub memo: Memo,
     /// Open template arguments match any specialisation.
     pub is_lenient: bool,
     /// The thread index or the block's extent has been copied as a whole.
@@ -116,8 +118,8 @@ pub struct Activation {
     /// Result of a function whose only `return` is its last statement.
     pub direct: Option<super::values::Ev>,
     pub may_be_direct: bool,
-    /// Blocks behind recursive calls.
-    pub recursions: Vec<BlockId>,
+    /// Blocks that end in a recursive call, and those behind it.
+    pub recursions: Vec<(BlockId, BlockId)>,
     pub cleanup_base: usize,
     pub breaks: Vec<(BlockId, usize)>,
     pub continues: Vec<(BlockId, usize)>,
@@ -187,6 +189,7 @@ impl<'p> Builder<'p> {
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
             lookups: 0,
+            memo: Memo::default(),
             is_lenient: false,
             copied_index: false,
             object_classes: FxHashMap::default(),

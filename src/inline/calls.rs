@@ -1,6 +1,7 @@
 //! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
 
 use super::builder::Builder;
+use super::memo::ScoreKey;
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{Bound, Callable, Ty, fit};
@@ -8,6 +9,7 @@ use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
+use std::sync::Arc;
 
 /// Candidates beyond which a call is not followed.
 pub const CANDIDATES: usize = 4;
@@ -329,6 +331,26 @@ impl Builder<'_> {
     }
 
     pub fn score(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
+        let key = ScoreKey {
+            function: Arc::as_ptr(&candidate.function) as usize,
+            class: candidate.class.clone(),
+            scope: candidate.scope,
+            types: types.to_vec(),
+            explicit: explicit.to_vec(),
+            is_lenient: self.is_lenient,
+        };
+        if let Some(known) = self.memo.scores.get(&key) {
+            return *known;
+        }
+        let limits_met = self.memo.limits_met;
+        let score = self.fit_of(candidate, types, explicit);
+        if self.memo.limits_met == limits_met {
+            self.memo.scores.insert(key, score);
+        }
+        score
+    }
+
+    fn fit_of(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
         let bounds = self.bind_function_template(candidate, explicit, types)?;
         if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) {
             return None;

@@ -25,10 +25,28 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Call {
     pub name: Name,
-    /// On an object: only a member can be meant.
-    pub on_object: bool,
+    pub by: By,
     /// So many arguments, where that can be counted.
     pub args: Option<u32>,
+}
+
+/// How a function is named, which says what kind of function can be meant.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum By {
+    /// Its name alone: no member of a class that has nothing to do with the caller's.
+    Name,
+    /// With what stands before `::`.
+    Path,
+    /// On an object: a member.
+    Object,
+    /// A type is named: its constructors.
+    Type,
+}
+
+impl By {
+    fn path(path: &Path) -> By {
+        if path.segments.len() > 1 { By::Path } else { By::Name }
+    }
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -70,13 +88,20 @@ pub fn of_function(function: &Function, words: &Words) -> Facts {
     let mut locals: FxHashSet<&str> = function.params.iter().filter_map(|param| param.name.as_deref()).collect();
     for (base, args) in &function.initialisers {
         if let Some(last) = base.segments.last() {
-            facts.calls.push(Call { name: last.name.clone(), on_object: false, args: None });
+            facts.calls.push(Call { name: last.name.clone(), by: By::Type, args: None });
         }
         todo.extend(args.iter().map(Node::Expr));
     }
     visit(todo.clone(), |node| {
-        if let Node::Declaration(declaration) = node {
-            locals.insert(&declaration.name);
+        match node {
+            Node::Declaration(declaration) => {
+                locals.insert(&declaration.name);
+            }
+            Node::Expr(Expr { kind: ExprKind::Lambda(lambda), .. }) => {
+                locals.extend(lambda.function.params.iter().filter_map(|param| param.name.as_deref()));
+                locals.extend(lambda.captures.iter().map(|(name, ..)| &**name));
+            }
+            _ => {}
         }
         true
     });
@@ -105,7 +130,7 @@ fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut 
             Node::Type(Type { kind: TypeKind::Named(path), .. }) => {
                 library(path, words, &mut what);
                 if let Some(last) = path.segments.last() {
-                    calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
+                    calls.insert(Call { name: last.name.clone(), by: By::Type, args: None });
                 }
             }
             Node::Asm(asm) => {
@@ -136,16 +161,16 @@ fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, 
             }
             // A function may be passed on by name.
             if path.segments.len() > 1 || !locals.contains(&*last.name) {
-                calls.insert(Call { name: last.name.clone(), on_object: false, args: None });
+                calls.insert(Call { name: last.name.clone(), by: By::path(path), args: None });
             }
         }
         ExprKind::Call { callee, args } => {
             let count = !args.iter().any(|arg| matches!(arg.kind, ExprKind::Expansion(_)));
             let count = count.then_some(args.len() as u32);
-            let (name, on_object) = match &callee.kind {
-                ExprKind::Name(path) => (path.segments.last(), false),
-                ExprKind::Member { member, .. } => (member.segments.last(), true),
-                _ => (None, true),
+            let (name, by) = match &callee.kind {
+                ExprKind::Name(path) => (path.segments.last(), By::path(path)),
+                ExprKind::Member { member, .. } => (member.segments.last(), By::Object),
+                _ => (None, By::Object),
             };
             // A functor or a closure: what it holds is known where it is passed.
             let is_value = match &callee.kind {
@@ -160,7 +185,7 @@ fn look(expr: &Expr, locals: &FxHashSet<&str>, words: &Words, what: &mut Holds, 
                 what.varying = true;
             }
             if !is_value {
-                calls.insert(Call { name: name.clone(), on_object, args: count });
+                calls.insert(Call { name: name.clone(), by, args: count });
             }
         }
         ExprKind::Member { object, member, .. } => {
@@ -224,12 +249,22 @@ fn word(name: &str, words: &Words, what: &mut Holds) {
     }
 }
 
-/// Whether the call may mean this function.
-pub fn may_mean(call: &Call, item: &Item) -> bool {
+/// Whether the call, in the body of `from`, may mean this function.
+pub fn may_mean(program: &Program, from: ItemId, call: &Call, item: &Item) -> bool {
+    let constructs = || item.class.is_some_and(|class| program.item(class).name == item.name);
     matches!(item.kind, ItemKind::Function)
         && item.has_body
         && !item.is_kernel
-        && (!call.on_object || item.class.is_some())
+        && match call.by {
+            By::Object => item.class.is_some(),
+            By::Path => true,
+            By::Type => constructs(),
+            By::Name => match (item.class, program.item(from).class) {
+                (None, _) => true,
+                (Some(owner), Some(class)) => constructs() || program.is_of_family(class, owner),
+                (Some(_), None) => constructs(),
+            },
+        }
         && call.args.is_none_or(|count| count <= item.params.1 && (item.params.0 <= count || item.class.is_some()))
 }
 
@@ -276,7 +311,8 @@ impl Program<'_> {
                     continue;
                 }
                 let named = self.visible(item, &call.name);
-                let fitting: Vec<ItemId> = named.iter().copied().filter(|id| may_mean(call, self.item(*id))).collect();
+                let fitting: Vec<ItemId> =
+                    named.iter().copied().filter(|id| may_mean(self, item, call, self.item(*id))).collect();
                 if fitting.len() > COMMON_NAME {
                     total.varying = true;
                     total.writes = true;
@@ -321,6 +357,47 @@ impl Program<'_> {
             known.insert(root, total);
         }
         total
+    }
+
+    /// Whether a class's methods may call those of another one, or of one with its name, by name alone: its own, those of
+    /// the classes round it, of its bases, or of any class if a base's name stands for an open type.
+    fn is_of_family(&self, class: ItemId, owner: ItemId) -> bool {
+        if class == owner {
+            return true;
+        }
+        let known = self.families.lock().ok().and_then(|known| known.get(&class).cloned());
+        let family = known.unwrap_or_else(|| {
+            let family = Arc::new(self.family(class));
+            if let Ok(mut known) = self.families.lock() {
+                known.insert(class, family.clone());
+            }
+            family
+        });
+        family.as_ref().as_ref().is_none_or(|names| names.contains(&self.item(owner).name))
+    }
+
+    /// The names of a class, of those round it and of its bases; `None` if they are not all known.
+    fn family(&self, class: ItemId) -> Option<FxHashSet<Name>> {
+        const MOST: usize = 64;
+        let mut names: FxHashSet<Name> = FxHashSet::default();
+        let mut todo = vec![class];
+        while let Some(class) = todo.pop() {
+            if !names.insert(self.item(class).name.clone()) {
+                continue;
+            }
+            if names.len() > MOST {
+                return None;
+            }
+            todo.extend(self.item(class).class);
+            for base in self.class(class).map_or(&[][..], |tree| &tree.bases) {
+                let last = base.segments.last()?;
+                let visible = self.visible(class, &last.name);
+                let mut bases = visible.iter().filter(|id| self.item(**id).kind == ItemKind::Class).peekable();
+                bases.peek()?;
+                todo.extend(bases);
+            }
+        }
+        Some(names)
     }
 
     /// Of very many functions of one name those that may reach a barrier.

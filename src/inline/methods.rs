@@ -159,13 +159,7 @@ impl Builder<'_> {
                 let names_it = |base: &Path| base.segments.last().is_some_and(|segment| segment.name == name);
                 if tree.template.is_empty() && tree.bases.iter().any(names_it) && !all.iter().any(|one| one.item == *id)
                 {
-                    let derived = super::types::ClassTy {
-                        item: *id,
-                        class: tree.clone(),
-                        args: Vec::new(),
-                        scope: None,
-                        written: Vec::new(),
-                    };
+                    let derived = super::types::ClassTy::new(*id, tree.clone(), Vec::new(), None, Vec::new());
                     all.push(Arc::new(derived));
                 }
             }
@@ -209,14 +203,7 @@ impl Builder<'_> {
             let scope = self.item_scope(owner);
             let inside = self.new_scope(Some(scope), owner);
             let args = self.complete_arguments(&params, Vec::new(), inside);
-            let class = super::types::ClassTy {
-                item: owner,
-                class: class.clone(),
-                args: args.clone(),
-                scope: None,
-                written: args,
-            };
-            let class = Arc::new(class);
+            let class = Arc::new(super::types::ClassTy::new(owner, class.clone(), args.clone(), None, args));
             let callable = Callable {
                 item: id,
                 function: function.clone(),

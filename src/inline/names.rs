@@ -3,6 +3,7 @@
 //! Namespaces are matched by their last components; inline and unnamed ones are not in an item's scope to begin with.
 
 use super::builder::{Builder, StaticKey};
+use super::memo::VisibleKey;
 use super::program::{Item, ItemKind};
 use super::scope::{Binding, ScopeId};
 use super::types::{Callable, ClassTy, INT, Ty};
@@ -52,6 +53,7 @@ impl Builder<'_> {
     pub fn find(&mut self, path: &Path) -> Found {
         let Some(last) = path.segments.last() else { return Found::None };
         if self.lookups >= LOOKUPS {
+            self.memo.limits_met += 1;
             return Found::None;
         }
         self.lookups += 1;
@@ -369,11 +371,11 @@ impl Builder<'_> {
     // Items
 
     fn find_item(&mut self, segment: &Segment, namespace: Option<&[Name]>) -> Found {
-        let candidates = self.visible(&segment.name, namespace, |_| true);
+        let candidates = self.visible(&segment.name, namespace, false);
         let program = self.program;
         let mut functions = Vec::new();
         let mut value = None;
-        for id in &candidates {
+        for id in candidates.iter() {
             let item = program.item(*id);
             match &item.kind {
                 ItemKind::Function if item.has_body => {
@@ -411,10 +413,7 @@ impl Builder<'_> {
 
     /// A class, alias or enumeration by name.
     pub fn find_type_item(&mut self, segment: &Segment, namespace: Option<&[Name]>) -> Found {
-        let is_type = |item: &Item| {
-            matches!(item.kind, ItemKind::Class | ItemKind::Alias | ItemKind::Enum | ItemKind::UsingName(_))
-        };
-        let candidates = self.visible(&segment.name, namespace, is_type);
+        let candidates = self.visible(&segment.name, namespace, true);
         self.type_among(&candidates, segment)
     }
 
@@ -487,7 +486,25 @@ impl Builder<'_> {
 
     /// Items of a name that the code here may mean: those of the innermost namespace round it that has any, or one
     /// brought in by `using`; where there is none, all in view (functions are also found by their arguments).
-    fn visible(&self, name: &Name, namespace: Option<&[Name]>, wanted: impl Fn(&Item) -> bool) -> Vec<ItemId> {
+    fn visible(&self, name: &Name, namespace: Option<&[Name]>, only_types: bool) -> Arc<[ItemId]> {
+        let from = self.scope_at(self.scope).item;
+        let key = VisibleKey { from, name: name.clone(), namespace: namespace.map(Box::from), only_types };
+        if self.memo.has_local_using {
+            return self.look_around(name, namespace, only_types).into();
+        }
+        if let Some(known) = self.memo.visible.borrow().get(&key) {
+            self.searched.set(self.searched.get() + 1);
+            return known.clone();
+        }
+        let found: Arc<[ItemId]> = self.look_around(name, namespace, only_types).into();
+        self.memo.visible.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn look_around(&self, name: &Name, namespace: Option<&[Name]>, only_types: bool) -> Vec<ItemId> {
+        let is_type = |item: &Item| {
+            matches!(item.kind, ItemKind::Class | ItemKind::Alias | ItemKind::Enum | ItemKind::UsingName(_))
+        };
         let program = self.program;
         let home = self.scope_at(self.scope).item;
         let named = program.visible(home, name);
@@ -497,7 +514,7 @@ impl Builder<'_> {
         let mut used: Option<Vec<Vec<Name>>> = None;
         for id in named.iter() {
             let item = program.item(*id);
-            if !wanted(item) || program.is_member(*id) {
+            if only_types && !is_type(item) || program.is_member(*id) {
                 continue;
             }
             let rank = match namespace {

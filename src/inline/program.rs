@@ -101,6 +101,9 @@ pub trait Origin: Send + Sync {
 /// What a name may mean in a file.
 type Visible = FxHashMap<(FileId, Name), Arc<[ItemId]>>;
 
+/// For a class the names of those whose members it may name; `None`: of any.
+type Families = FxHashMap<ItemId, Arc<Option<FxHashSet<Name>>>>;
+
 pub struct Program<'a> {
     items: Vec<Item>,
     named: FxHashMap<Name, Vec<ItemId>>,
@@ -116,6 +119,7 @@ pub struct Program<'a> {
     pub(super) reaching: Option<FxHashSet<ItemId>>,
     visible: RwLock<Visible>,
     pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
+    pub(super) families: Mutex<Families>,
 }
 
 impl<'a> Program<'a> {
@@ -152,6 +156,7 @@ impl<'a> Program<'a> {
             reaching: None,
             visible: RwLock::default(),
             reach: Mutex::default(),
+            families: Mutex::default(),
         }
     }
 

@@ -57,6 +57,7 @@ impl Builder<'_> {
         }
         let Some(last) = path.segments.last() else { return Ty::Unknown };
         if self.lookups >= LOOKUPS {
+            self.memo.limits_met += 1;
             return Ty::Unknown;
         }
         self.lookups += 1;
@@ -185,10 +186,17 @@ impl Builder<'_> {
         let program = self.program;
         let Some(target) = program.alias(id) else { return Ty::Unknown };
         if self.nesting_of_aliases > 64 {
+            self.memo.limits_met += 1;
             return Ty::Unknown;
         }
         self.nesting_of_aliases += 1;
         let args = segment.args.as_ref().map(|args| self.template_arguments(args)).unwrap_or_default();
+        let key = (id, args.clone(), self.is_lenient);
+        if let Some(known) = self.memo.aliases.get(&key) {
+            self.nesting_of_aliases -= 1;
+            return known.clone();
+        }
+        let limits_met = self.memo.limits_met;
         let parent = self.item_scope(id);
         let scope = self.new_scope(Some(parent), id);
         let params = program.alias_params(id);
@@ -196,6 +204,9 @@ impl Builder<'_> {
         self.bind_template(scope, params, &args);
         let ty = self.in_item(id, scope, |builder| builder.resolve(target));
         self.nesting_of_aliases -= 1;
+        if self.memo.limits_met == limits_met {
+            self.memo.aliases.insert(key, ty.clone());
+        }
         ty
     }
 

@@ -113,7 +113,7 @@ impl Builder<'_> {
         };
         let inside = self.new_scope(Some(parent), item);
         let args: Vec<Bound> = self.complete_arguments(&class.template, Vec::new(), inside);
-        Some(Arc::new(ClassTy { item, class, args: args.clone(), scope: outer, written: args }))
+        Some(Arc::new(ClassTy::new(item, class, args.clone(), outer, args)))
     }
 
     fn root_param(&mut self, index: u32, param: &Param) {

@@ -96,6 +96,7 @@ impl Builder<'_> {
             StmtKind::UsingNamespace(path) => {
                 let scope = self.scope;
                 self.scopes[scope.0 as usize].used.push(path.clone());
+                self.memo.has_local_using = true;
             }
             StmtKind::UsingName(path) => {
                 if let Some(last) = path.segments.last() {

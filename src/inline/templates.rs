@@ -1,6 +1,7 @@
 //! Template arguments: as written, by default, or deduced from the arguments of a call; the best specialisation.
 
 use super::builder::Builder;
+use super::memo::ClassKey;
 use super::names::Found;
 use super::scope::{Binding, ScopeId};
 use super::types::{Bound, ClassTy, GroupTy, Ty};
@@ -8,6 +9,9 @@ use crate::graph::ItemId;
 use crate::program::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// Types within types from which on the value of an open argument is not written out any more.
+const DEEP: usize = 16;
 
 pub type Deduced = FxHashMap<Name, Bound>;
 
@@ -94,6 +98,11 @@ impl Builder<'_> {
         if let ExprKind::Unary(UnaryOp::AddressOf, inner) = &expr.kind {
             return self.value_argument(inner);
         }
+        if self.lookups > DEEP {
+            // `make<N / 8>` inside `make<N>`: with an open N there is no end to it.
+            let name = Name::from(format!("{}", expr.span.start));
+            return Bound::Runtime(self.unbound_value(self.item, &name));
+        }
         let value = self.rvalue_of(expr);
         match self.constant_of(value) {
             Some(known) => Bound::Value(known),
@@ -173,6 +182,20 @@ impl Builder<'_> {
 
     /// The class that a name with arguments means among the primary template and its specialisations.
     pub fn class_among(&mut self, classes: &[ItemId], args: Option<Vec<Bound>>, scope: Option<ScopeId>) -> Option<Ty> {
+        let args = args.unwrap_or_default();
+        let key = ClassKey { first: *classes.first()?, args: args.clone(), scope, is_lenient: self.is_lenient };
+        if let Some(known) = self.memo.classes.get(&key) {
+            return known.clone();
+        }
+        let limits_met = self.memo.limits_met;
+        let found = self.choose_class(classes, args, scope);
+        if self.memo.limits_met == limits_met {
+            self.memo.classes.insert(key, found.clone());
+        }
+        found
+    }
+
+    fn choose_class(&mut self, classes: &[ItemId], args: Vec<Bound>, scope: Option<ScopeId>) -> Option<Ty> {
         let program = self.program;
         let mut primary = None;
         let mut special = Vec::new();
@@ -183,7 +206,6 @@ impl Builder<'_> {
                 Some(pattern) => special.push((*id, class.clone(), pattern.clone())),
             }
         }
-        let args = args.unwrap_or_default();
         let complete = match &primary {
             Some((id, class)) => {
                 let parent = match scope {
@@ -234,7 +256,9 @@ impl Builder<'_> {
         scope: Option<ScopeId>,
         written: Vec<Bound>,
     ) -> Ty {
-        Ty::Class(Arc::new(ClassTy { item, class, args, scope, written }))
+        let key = (Arc::as_ptr(&class) as usize, args.clone(), scope);
+        let interned = self.memo.interned.entry(key);
+        Ty::Class(interned.or_insert_with(|| Arc::new(ClassTy::new(item, class, args, scope, written))).clone())
     }
 
     /// How special a pattern is that the arguments match: patterns that leave less open count more.

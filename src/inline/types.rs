@@ -119,18 +119,32 @@ pub struct ClassTy {
     pub scope: Option<ScopeId>,
     /// For the parameters of the primary template.
     pub written: Vec<Bound>,
+    hash: u64,
+}
+
+impl ClassTy {
+    pub fn new(
+        item: ItemId,
+        class: Arc<Class>,
+        args: Vec<Bound>,
+        scope: Option<ScopeId>,
+        written: Vec<Bound>,
+    ) -> ClassTy {
+        let mut hasher = rustc_hash::FxHasher::default();
+        (Arc::as_ptr(&class) as usize, &args).hash(&mut hasher);
+        ClassTy { item, class, args, scope, written, hash: hasher.finish() }
+    }
 }
 
 impl PartialEq for ClassTy {
     fn eq(&self, other: &ClassTy) -> bool {
-        Arc::ptr_eq(&self.class, &other.class) && self.args == other.args
+        self.hash == other.hash && Arc::ptr_eq(&self.class, &other.class) && self.args == other.args
     }
 }
 impl Eq for ClassTy {}
 impl Hash for ClassTy {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (Arc::as_ptr(&self.class) as usize).hash(state);
-        self.args.hash(state);
+        self.hash.hash(state);
     }
 }
 

@@ -299,7 +299,7 @@ impl Builder<'_> {
             return;
         }
         for id in named.iter() {
-            if facts::may_mean(call, program.item(*id)) {
+            if facts::may_mean(program, home, call, program.item(*id)) {
                 let reach = program.reach(*id, self.words);
                 holds.join(reach);
             }

@@ -3,13 +3,15 @@
 use super::{Error, Request};
 use crate::settings::Settings;
 use crate::source::compile_commands::CompileCommands;
-use crate::source::index::{File, Files, Options};
+use crate::source::index::{Files, Options};
+use crate::source::screen;
 use crate::source::walk::{self, Content};
+use crate::words::Words;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// The files, and those that were not read, with the reason.
-pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(String, String)>), Error> {
+pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<(Files, Vec<(String, String)>), Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
     let wanted = move |path: &Path, _| !exclude.matches(path) && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
@@ -40,8 +42,7 @@ pub fn files(settings: &Settings, request: &Request) -> Result<(Files, Vec<(Stri
     sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
-    let files = sources.into_par_iter().map(|(path, bytes)| File::new(path, bytes)).collect();
-    Ok((Files::new(files, &options), skipped))
+    Ok((Files::new(screen::index(sources, words, &options), &options), skipped))
 }
 
 /// The folders that a confined walk stays in, links resolved.

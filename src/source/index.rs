@@ -6,6 +6,8 @@
 mod directives;
 mod includes;
 
+pub(super) use includes::Resolver;
+
 use super::lexer::{self, Token};
 use crate::text::FileId;
 use rustc_hash::FxHashMap;
@@ -55,7 +57,10 @@ pub struct Options {
 /// One file as read, and its index.
 pub struct File {
     pub path: String,
+    /// Empty for a file that cannot matter (`screen`).
     pub bytes: Box<[u8]>,
+    /// Its length as read.
+    pub size: u64,
     pub tokens: Vec<Token>,
     pub comments: Vec<(u32, u32)>,
     /// In order.
@@ -205,13 +210,18 @@ pub fn is_opaque(word: &[u8]) -> bool {
 }
 
 const PREDEFINED: &str = include_str!("../../grammar-queries/predefined.h");
-const WELL_KNOWN: &str = include_str!("../../grammar-queries/macros.h");
+pub(super) const WELL_KNOWN: &str = include_str!("../../grammar-queries/macros.h");
 
 impl File {
     pub fn new(path: String, bytes: Vec<u8>) -> File {
         let bytes = bytes.into_boxed_slice();
         let lexed = lexer::lex(&bytes);
         directives::index(path, bytes, lexed)
+    }
+
+    /// A file that is there, and no more is asked of it.
+    pub(super) fn unread(path: String, size: usize) -> File {
+        File { size: size as u64, ..File::new(path, Vec::new()) }
     }
 
     /// The bytes of a token as they stand in the file.

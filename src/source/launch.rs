@@ -51,7 +51,13 @@ pub struct LaunchBounds {
 }
 
 /// All places that launch some kernels.
-pub struct Launches<'t> {
+#[derive(Default)]
+pub struct Launches {
+    of: FxHashMap<ItemId, Vec<Launch>>,
+}
+
+/// The functions that launch something, and what was read of them.
+struct Search<'t> {
     tree: &'t Tree,
     /// For a kernel's name the functions that launch it.
     by_name: FxHashMap<String, Vec<ItemId>>,
@@ -64,7 +70,7 @@ pub struct Launches<'t> {
 /// The state of one evaluation.
 pub(super) struct Work<'s> {
     tree: &'s Tree,
-    launches: Option<&'s Launches<'s>>,
+    search: Option<&'s Search<'s>>,
     own: RefCell<FxHashMap<ItemId, Arc<Code>>>,
     depth: Cell<u32>,
     budget: Cell<u32>,
@@ -74,9 +80,21 @@ pub(super) struct Work<'s> {
     gave_up: Cell<bool>,
 }
 
-impl<'t> Launches<'t> {
-    /// Finds the functions that launch any of `kernels`.
-    pub fn new(tree: &'t Tree, kernels: &[ItemId]) -> Launches<'t> {
+impl Launches {
+    /// Finds the launches of `kernels`.
+    pub fn new(tree: &Tree, kernels: &[ItemId]) -> Launches {
+        let search = Search::new(tree, kernels);
+        Launches { of: kernels.par_iter().map(|kernel| (*kernel, search.launches_of(*kernel))).collect() }
+    }
+
+    /// Every launch of `kernel` in view, in the order of files and places; one that differs only by its way is there once.
+    pub fn of(&self, kernel: ItemId) -> &[Launch] {
+        self.of.get(&kernel).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<'t> Search<'t> {
+    fn new(tree: &'t Tree, kernels: &[ItemId]) -> Search<'t> {
         let names: FxHashSet<&[u8]> = kernels.iter().map(|kernel| tree.item(*kernel).name.as_bytes()).collect();
         let all_kernels: FxHashSet<&[u8]> =
             tree.items.iter().filter(|item| item.is_kernel()).map(|item| item.name.as_bytes()).collect();
@@ -111,11 +129,10 @@ impl<'t> Launches<'t> {
                 indirect.push(item);
             }
         }
-        Launches { tree, by_name, indirect, codes: Mutex::default(), callers: Mutex::default() }
+        Search { tree, by_name, indirect, codes: Mutex::default(), callers: Mutex::default() }
     }
 
-    /// Every launch of `kernel` in view, in the order of files and places; one that differs only by its way is there once.
-    pub fn of(&self, kernel: ItemId) -> Vec<Launch> {
+    fn launches_of(&self, kernel: ItemId) -> Vec<Launch> {
         let item = self.tree.item(kernel);
         let direct = self.by_name.get(&*item.name).map_or(&[][..], Vec::as_slice);
         let functions: std::collections::BTreeSet<ItemId> = direct.iter().chain(&self.indirect).copied().collect();
@@ -149,10 +166,10 @@ impl<'t> Launches<'t> {
 }
 
 impl<'s> Work<'s> {
-    fn new(tree: &'s Tree, launches: Option<&'s Launches<'s>>) -> Work<'s> {
+    fn new(tree: &'s Tree, search: Option<&'s Search<'s>>) -> Work<'s> {
         Work {
             tree,
-            launches,
+            search,
             own: RefCell::default(),
             depth: Cell::new(0),
             budget: Cell::new(BUDGET),
@@ -165,7 +182,7 @@ impl<'s> Work<'s> {
         if let Some(code) = self.own.borrow().get(&item) {
             return code.clone();
         }
-        let shared = self.launches.map(|launches| &launches.codes);
+        let shared = self.search.map(|search| &search.codes);
         let known = shared.and_then(|codes| codes.lock().unwrap_or_else(PoisonError::into_inner).get(&item).cloned());
         let code = known.unwrap_or_else(|| {
             let code = Arc::new(Code::new(self.tree, item));
@@ -179,12 +196,12 @@ impl<'s> Work<'s> {
     }
 
     fn callers(&self, item: ItemId) -> Vec<ItemId> {
-        let Some(launches) = self.launches else { return Vec::new() };
-        if let Some(known) = launches.callers.lock().unwrap_or_else(PoisonError::into_inner).get(&item) {
+        let Some(search) = self.search else { return Vec::new() };
+        if let Some(known) = search.callers.lock().unwrap_or_else(PoisonError::into_inner).get(&item) {
             return known.to_vec();
         }
         let found = Arc::new(callers::functions_naming(self.tree, item));
-        launches.callers.lock().unwrap_or_else(PoisonError::into_inner).insert(item, found.clone());
+        search.callers.lock().unwrap_or_else(PoisonError::into_inner).insert(item, found.clone());
         found.to_vec()
     }
 }

@@ -26,6 +26,8 @@ pub struct Tree {
     declared_in: FxHashMap<ItemId, Vec<FileId>>,
     /// For each file, those that include it, directly or not.
     includers: Vec<OnceLock<Box<[FileId]>>>,
+    /// For each file, what those see that include it.
+    beside: Vec<OnceLock<Box<[FileId]>>>,
 }
 
 /// A function, class, value or alias at namespace or class scope.
@@ -99,6 +101,7 @@ impl Tree {
             by_name.entry(item.name.clone()).or_default().push(ItemId(id));
         }
         let includers = ids.iter().map(|_| OnceLock::new()).collect();
+        let beside = ids.iter().map(|_| OnceLock::new()).collect();
         let mut tree = Tree {
             files,
             items,
@@ -107,6 +110,7 @@ impl Tree {
             members: FxHashMap::default(),
             declared_in: FxHashMap::default(),
             includers,
+            beside,
         };
         tree.link_methods();
         tree.link_declarations();
@@ -151,10 +155,28 @@ impl Tree {
         if !seen.is_empty() || named.is_empty() {
             return seen;
         }
-        let includers = self.includers(from);
-        let seen_with =
-            |item: &ItemId| includers.iter().any(|includer| self.files.sees(*includer, self.item(*item).file));
-        named.iter().copied().filter(seen_with).collect()
+        let beside = self.seen_by_includers(from);
+        named.iter().copied().filter(|item| beside.binary_search(&self.item(*item).file).is_ok()).collect()
+    }
+
+    /// All files that some file sees which includes `from`, in order.
+    fn seen_by_includers(&self, from: FileId) -> &[FileId] {
+        let Some(known) = self.beside.get(from.0 as usize) else { return &[] };
+        known.get_or_init(|| {
+            let includers = self.includers(from);
+            // Who is included by nobody sees all that those below it see.
+            let is_top = |file: &&FileId| self.files.includers(**file).is_empty();
+            let mut tops: Vec<FileId> = includers.iter().filter(is_top).copied().collect();
+            if tops.is_empty() {
+                tops = includers.to_vec();
+            }
+            let mut seen = vec![false; self.files.count()];
+            for top in tops {
+                self.files.include_closure(top).iter().for_each(|file| seen[file.0 as usize] = true);
+            }
+            let files = seen.iter().zip(0..).filter(|(seen, _)| **seen);
+            files.map(|(_, file)| FileId(file)).collect()
+        })
     }
 
     /// All files that include `file`, directly or not.

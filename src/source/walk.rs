@@ -68,13 +68,14 @@ pub fn walk(
 /// The bytes of one file. Offsets into them are offsets into the file, but for UTF-16, which is transcoded.
 pub fn read(path: &Path) -> Content {
     // A FIFO or a device would block or never end: ask before opening.
-    match fs::metadata(path) {
+    let size = match fs::metadata(path) {
         Err(error) => return Content::Skipped(reason(&error)),
         Ok(metadata) if !metadata.is_file() => return Content::Skipped("not a regular file".to_string()),
         Ok(metadata) if metadata.len() > MAX_FILE_BYTES => return Content::Skipped(too_large()),
-        Ok(_) => {}
-    }
-    let mut bytes = Vec::new();
+        Ok(metadata) => metadata.len(),
+    };
+    // One more than there should be, so that the end is found without growing.
+    let mut bytes = Vec::with_capacity(size as usize + 1);
     let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     if let Err(error) = read {
         return Content::Skipped(reason(&error));

@@ -8,6 +8,7 @@ use std::ops::Range;
 pub(super) fn index(path: String, bytes: Box<[u8]>, lexed: Lexed) -> File {
     let mut file = File {
         path,
+        size: bytes.len() as u64,
         bytes,
         tokens: lexed.tokens,
         comments: lexed.comments,

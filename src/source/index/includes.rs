@@ -6,29 +6,52 @@ use rustc_hash::FxHashMap;
 
 /// Fills in what each include resolves to, and gives the files by their names without folders.
 pub(super) fn resolve(files: &mut [File], include_dirs: &[String]) -> FxHashMap<String, Vec<FileId>> {
-    let paths: Vec<String> = files.iter().map(|file| normalised(&file.path)).collect();
-    let mut by_path: FxHashMap<&str, FileId> = FxHashMap::default();
-    let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
-    for (path, id) in paths.iter().zip(0..) {
-        by_path.entry(path).or_insert(FileId(id));
-        by_name.entry(file_name(path).to_string()).or_default().push(FileId(id));
-    }
-    let include_dirs: Vec<String> = include_dirs.iter().map(|dir| normalised(dir)).collect();
-    let mut known: FxHashMap<(String, String), Option<FileId>> = FxHashMap::default();
-    for (file, path) in files.iter_mut().zip(&paths) {
-        let dir = folder(path);
+    let mut resolver = Resolver::new(files.iter().map(|file| file.path.as_str()), include_dirs);
+    for (file, id) in files.iter_mut().zip(0..) {
         for include in file.includes.iter_mut().filter(|include| !include.spelled.is_empty()) {
-            let key = (dir.to_string(), include.spelled.clone());
-            let resolved = known.entry(key).or_insert_with(|| {
-                let spelled = include.spelled.replace('\\', "/");
-                let direct = std::iter::once(dir).chain(include_dirs.iter().map(String::as_str));
-                let mut direct = direct.filter_map(|dir| by_path.get(joined(dir, &spelled).as_str()));
-                direct.next().copied().or_else(|| nearest(&spelled, dir, &paths, &by_name))
-            });
-            include.resolved = *resolved;
+            include.resolved = resolver.resolve(FileId(id), &include.spelled);
         }
     }
-    by_name
+    resolver.by_name
+}
+
+/// All files by path and by name.
+pub(in crate::source) struct Resolver {
+    paths: Vec<String>,
+    by_path: FxHashMap<String, FileId>,
+    by_name: FxHashMap<String, Vec<FileId>>,
+    include_dirs: Vec<String>,
+    /// By the includer's folder and what is written.
+    known: FxHashMap<(String, String), Option<FileId>>,
+}
+
+impl Resolver {
+    pub fn new<'p>(paths: impl Iterator<Item = &'p str>, include_dirs: &[String]) -> Resolver {
+        let paths: Vec<String> = paths.map(normalised).collect();
+        let mut by_path: FxHashMap<String, FileId> = FxHashMap::default();
+        let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
+        for (path, id) in paths.iter().zip(0..) {
+            by_path.entry(path.clone()).or_insert(FileId(id));
+            by_name.entry(file_name(path).to_string()).or_default().push(FileId(id));
+        }
+        let include_dirs = include_dirs.iter().map(|dir| normalised(dir)).collect();
+        Resolver { paths, by_path, by_name, include_dirs, known: FxHashMap::default() }
+    }
+
+    /// What a file means by the name it includes.
+    pub fn resolve(&mut self, includer: FileId, spelled: &str) -> Option<FileId> {
+        let dir = folder(&self.paths[includer.0 as usize]);
+        let key = (dir.to_string(), spelled.to_string());
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let written = spelled.replace('\\', "/");
+        let direct = std::iter::once(dir).chain(self.include_dirs.iter().map(String::as_str));
+        let mut direct = direct.filter_map(|dir| self.by_path.get(&joined(dir, &written)));
+        let resolved = direct.next().copied().or_else(|| nearest(&written, dir, &self.paths, &self.by_name));
+        self.known.insert(key, resolved);
+        resolved
+    }
 }
 
 /// The file whose path ends with `spelled`; of several the one that shares most folders with `dir`, then the shortest.

@@ -1,0 +1,55 @@
+//! Questions about names and types that were answered before in the same graph.
+//!
+//! An answer is kept only if no limit was met on the way to it (`Memo::limits_met`): a deeper caller's half answer is no
+//! answer for others.
+
+use super::scope::ScopeId;
+use super::types::{Bound, ClassTy, Ty};
+use crate::graph::ItemId;
+use crate::program::Name;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+#[derive(Default)]
+pub struct Memo {
+    /// Look-ups cut off so far.
+    pub limits_met: usize,
+    /// A body says `using namespace`: what is visible depends on more than the item.
+    pub has_local_using: bool,
+    pub visible: RefCell<FxHashMap<VisibleKey, Arc<[ItemId]>>>,
+    pub classes: FxHashMap<ClassKey, Option<Ty>>,
+    /// By alias, arguments and `is_lenient`.
+    pub aliases: FxHashMap<(ItemId, Vec<Bound>, bool), Ty>,
+    pub scores: FxHashMap<ScoreKey, Option<u32>>,
+    /// One object for each class with its arguments, so that comparing types is comparing pointers.
+    pub interned: FxHashMap<(usize, Vec<Bound>, Option<ScopeId>), Arc<ClassTy>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub struct VisibleKey {
+    pub from: ItemId,
+    pub name: Name,
+    pub namespace: Option<Box<[Name]>>,
+    pub only_types: bool,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub struct ClassKey {
+    /// The first of the primary template and its specialisations.
+    pub first: ItemId,
+    pub args: Vec<Bound>,
+    pub scope: Option<ScopeId>,
+    pub is_lenient: bool,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub struct ScoreKey {
+    /// The function's address.
+    pub function: usize,
+    pub class: Option<Arc<ClassTy>>,
+    pub scope: Option<ScopeId>,
+    pub types: Vec<Ty>,
+    pub explicit: Vec<Bound>,
+    pub is_lenient: bool,
+}
