@@ -77,10 +77,11 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--keep", help="a folder for inputs and outputs")
     parser.add_argument("--show", type=int, default=20)
+    parser.add_argument("--binary", help="the example, where it is not a release build")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         out = pathlib.Path(arguments.keep or temporary).resolve()
-        binary = ROOT / "target/release/examples/expand"
+        binary = arguments.binary or ROOT / "target/release/examples/expand"
         subprocess.run([binary, "differential", out, str(arguments.count), *arguments.trees], check=True)
         # What gcc defines itself whatever the flags cannot be defined again without a difference in spelling.
         kept = [line for line in PREDEFINED.read_text().splitlines() if not re.match(r"#define __(cplusplus|STDC__|STDC_HOSTED__)\b", line)]

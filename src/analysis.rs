@@ -3,6 +3,7 @@
 //! A kernel is inlined once for each set of template arguments and analysed once for each shape of block. A finding
 //! that only some launches bear out names one of them. A panic costs the function it happens in, and says so.
 
+use crate::chart::Chart;
 use crate::checks::why::{Explanation, ValueExplanation};
 use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
@@ -12,8 +13,8 @@ use crate::lower;
 use crate::rules;
 use crate::source::launch::{self, Launch, Launches};
 use crate::source::tree::Tree;
-use crate::text::{Home, Range};
-use crate::uniformity::{self, shape::Shape};
+use crate::text::{FileId, Home, Range};
+use crate::uniformity::{self, Interest, shape::Shape};
 use crate::words::Words;
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,9 +26,12 @@ pub struct Session<'a> {
     pub words: &'a Words,
     pub launches: &'a Launches,
     pub policy: Policy,
-    /// Block shapes the user knows, by kernel name.
-    pub known_blocks: &'a (dyn Fn(&str) -> Option<[u32; 3]> + Sync),
+    /// What the user knows of a kernel's launches, by its name.
+    pub known_blocks: &'a (dyn Fn(&str) -> Option<Extents> + Sync),
 }
+
+/// A block's extents in threads and a cluster's in blocks.
+pub type Extents = (Option<[u32; 3]>, Option<[u32; 3]>);
 
 /// What one root gave.
 #[derive(Debug, Default)]
@@ -58,7 +62,7 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
 fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut answer = Answer::default();
     let contexts = contexts(session, item);
-    let mut whole: Vec<(Finding, Vec<Option<Range>>)> = Vec::new();
+    let mut whole: Vec<(Finding, Vec<Seen>)> = Vec::new();
     let mut barriers = FxHashSet::default();
     let mut followed = FxHashSet::default();
     let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
@@ -80,15 +84,13 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
                 ));
             }
             for finding in checks::check(&analysed, session.policy, &home) {
-                merge(&mut whole, finding, launch);
+                merge(&mut whole, finding, Seen { launch, block: analysed.shape.block });
             }
         }
     }
     for (mut finding, launches) in whole {
-        if launches.len() < runs
-            && let Some(Some(at)) = launches.first()
-        {
-            finding.related.push(Note { at: *at, message: "so it is for this launch".to_string(), role: Role::Other });
+        if launches.len() < runs {
+            finding.related.extend(launches.iter().filter_map(Seen::note).take(MAX_LAUNCHES));
         }
         answer.findings.push(finding);
     }
@@ -98,8 +100,28 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
     answer
 }
 
+/// Launches that one finding names.
+const MAX_LAUNCHES: usize = 3;
+
+/// A launch for which a finding holds.
+#[derive(Copy, Clone, PartialEq, Eq)]
+struct Seen {
+    launch: Option<Range>,
+    block: Option<[u32; 3]>,
+}
+
+impl Seen {
+    fn note(&self) -> Option<Note> {
+        let message = match self.block {
+            Some(block) => format!("so it is for this launch, in blocks of {}", checks::witness::spell_block(block)),
+            None => "so it is for this launch".to_string(),
+        };
+        Some(Note { at: self.launch?, message, role: Role::Other })
+    }
+}
+
 /// One cause at one line is one finding; the surest reading stays.
-fn merge(whole: &mut Vec<(Finding, Vec<Option<Range>>)>, finding: Finding, launch: Option<Range>) {
+fn merge(whole: &mut Vec<(Finding, Vec<Seen>)>, finding: Finding, launch: Seen) {
     let branch =
         |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
     match whole.iter_mut().find(|(known, _)| {
@@ -135,10 +157,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     let known = session.tree.item(item);
     let base = |template_args: &[String]| {
         let bounds = launch::bounds(session.tree, item, template_args);
+        let (block, cluster) = (session.known_blocks)(&known.name).unwrap_or_default();
         Shape {
-            block: bounds.block.or_else(|| (session.known_blocks)(&known.name)),
+            block: bounds.block.or(block),
+            partial: [None; 3],
             max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
-            cluster: bounds.cluster,
+            cluster: bounds.cluster.or(cluster),
             multidimensional: true,
         }
     };
@@ -182,15 +206,15 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
 }
 
 fn shape_of(base: &Shape, launch: &Launch) -> Shape {
-    if base.block.is_some() {
-        return base.clone();
-    }
     let cluster = launch.cluster.or(base.cluster);
+    if base.block.is_some() {
+        return Shape { cluster, ..base.clone() };
+    }
     match launch.block {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.
         [_, Some(1), Some(1)] => Shape { multidimensional: false, cluster, ..base.clone() },
-        _ => Shape { cluster, ..base.clone() },
+        partial => Shape { partial, cluster, ..base.clone() },
     }
 }
 
@@ -271,6 +295,48 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
     found
 }
 
+// ---------------------------------------------------------------- charts
+
+/// The chart of a root under the first launch that bears a finding out, else under the first; not yet simplified.
+/// `None`: too large by far, or not to be analysed.
+pub fn chart(session: &Session, item: ItemId) -> Option<Chart> {
+    catch_unwind(AssertUnwindSafe(|| chart_of(session, item))).unwrap_or(None)
+}
+
+fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
+    let mut first = None;
+    let contexts = contexts(session, item);
+    let several = contexts.iter().map(|context| context.shapes.len()).sum::<usize>() > 1;
+    for Context { instance, shapes } in contexts {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        for (shape, _) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Everything);
+            let home = |at: At| home(session, at);
+            let check = checks::Check::new(&analysed, session.policy, &home);
+            let faulty = analysed.barriers().any(|inst| check.barrier(inst).is_some());
+            if first.is_some() && !faulty {
+                continue;
+            }
+            let bytes = |file: FileId| &*session.tree.files.get(file).bytes;
+            let mut chart = checks::chart::chart(&check, &bytes)?;
+            chart.name = session.tree.item(item).qualified_name();
+            chart.given = analysed.shape.block.filter(|_| several).map(|[x, y, z]| match (y, z) {
+                (1, 1) => format!("a block of {x} threads"),
+                (_, 1) => format!("a block of {x} x {y} threads"),
+                _ => format!("a block of {x} x {y} x {z} threads"),
+            });
+            if faulty {
+                return Some(chart);
+            }
+            first = Some(chart);
+        }
+    }
+    first
+}
+
+// ---------------------------------------------------------------- values
+
 /// How a word of an expression stands in it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -299,7 +365,7 @@ fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) 
         }
         for (shape, _) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
-            let analysed = uniformity::analyse_with(&inlined.graph, shape, &asked);
+            let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Values(&asked));
             let home = |at: At| home(session, at);
             let check = checks::Check::new(&analysed, session.policy, &home);
             let runs = |value: &&InstId| analysed.flow.order.contains(&analysed.block(**value));

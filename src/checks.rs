@@ -3,9 +3,13 @@
 //! One barrier and one cause make one finding, however many ways lead to it. It stands at the barrier if the threads
 //! part in the function that holds it, else at the innermost call on the way to it that they do not all make.
 
+pub mod chart;
 pub mod divergence;
 pub mod lanes;
 pub mod leaving;
+pub mod ledger;
+pub mod reach;
+pub mod shuffle;
 pub mod story;
 pub mod why;
 pub mod witness;
@@ -35,6 +39,8 @@ pub struct Check<'a> {
     /// Turns places in items into places in files.
     pub home: &'a dyn Fn(At) -> Home,
     dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
+    /// Opened when the first named barrier asks for it.
+    ledger: std::cell::OnceCell<ledger::Ledger>,
 }
 
 /// Before it is worded: a barrier, the fork that leads, and which rule they break.
@@ -48,16 +54,19 @@ pub struct Verdict {
     pub others: Vec<Dependence>,
     /// The frame in which the threads part; the finding stands there.
     pub frame: FrameId,
-    /// The group that was to come whole.
+    /// The group that was to come whole, and in words where the barrier's own will not do.
     pub need: Extent,
+    pub scope: Option<String>,
     pub message: Option<String>,
     pub help: Option<String>,
     pub witness: Option<Witness>,
+    /// Other places that take part, and how.
+    pub also: Vec<(At, String)>,
 }
 
 /// All findings of a graph, one for each barrier and cause.
 pub fn check(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -> Vec<Finding> {
-    let check = Check { analysed, facts: analysed.facts(), policy, home, dependences: Default::default() };
+    let check = Check::new(analysed, policy, home);
     let mut findings = Vec::new();
     for inst in analysed.barriers() {
         if let Some(verdict) = check.barrier(inst) {
@@ -69,7 +78,14 @@ pub fn check(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -> 
 
 impl<'a> Check<'a> {
     pub fn new(analysed: &'a Analysed<'a>, policy: Policy, home: &'a dyn Fn(At) -> Home) -> Check<'a> {
-        Check { analysed, facts: analysed.facts(), policy, home, dependences: Default::default() }
+        Check {
+            analysed,
+            facts: analysed.facts(),
+            policy,
+            home,
+            dependences: Default::default(),
+            ledger: Default::default(),
+        }
     }
 
     pub fn dependences(&self, block: BlockId) -> std::rc::Rc<Vec<Dependence>> {
@@ -88,11 +104,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn barrier(&self, inst: InstId) -> Option<Verdict> {
+    /// What is wrong with a barrier.
+    pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
         let barrier = self.as_barrier(inst)?;
         match &barrier.group {
-            Group::Lanes { mask } => lanes::check(self, inst, barrier, *mask),
+            Group::Lanes { mask } => {
+                lanes::check(self, inst, barrier, *mask).or_else(|| shuffle::check(self, inst, barrier, *mask))
+            }
             Group::Formed { by } => divergence::formed(self, inst, *by),
+            Group::Counted { .. } | Group::Named { .. } => divergence::check(self, inst, barrier, self.need(barrier)?)
+                .or_else(|| ledger::check(self, inst, barrier)),
             _ => divergence::check(self, inst, barrier, self.need(barrier)?),
         }
     }
@@ -198,9 +219,15 @@ impl<'a> Check<'a> {
                 related.push(Note { at, message: "threads part here, too".to_string(), role: Role::Branch });
             }
         }
+        for (at, message) in verdict.also.iter().take(8) {
+            let at = (self.home)(*at).range;
+            related.push(Note { at, message: message.clone(), role: Role::Other });
+        }
         let mut story = verdict.lead.map(|lead| story::of(self, inst, lead, &verdict)).unwrap_or_default();
         story.dedup_by(|a, b| a.at == b.at && a.message == b.message);
-        let scope = barrier.map_or_else(|| verdict.need.to_string(), |barrier| wording::group(barrier, verdict.need));
+        let group =
+            || barrier.map_or_else(|| verdict.need.to_string(), |barrier| wording::group(barrier, verdict.need));
+        let scope = verdict.scope.clone().unwrap_or_else(group);
         let message = verdict
             .message
             .clone()

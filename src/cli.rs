@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod explain;
 mod fix;
+mod graph;
 mod output;
 mod progress;
 mod why;
@@ -47,6 +48,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Verb::Check(check) => check::check(&check),
         Verb::Baseline(baseline) => check::baseline(&baseline),
         Verb::Why(arguments) => why::why(&arguments),
+        Verb::Graph(arguments) => graph::graph(&arguments),
         Verb::Explain { rule, color } => explain::explain(rule, color),
         Verb::Rules { format } => explain::rules(format),
         Verb::Config(verb) => explain::config(&verb),

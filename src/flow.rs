@@ -13,7 +13,7 @@ pub mod control;
 pub mod loops;
 pub mod postdom;
 
-use crate::graph::{BlockId, End, Graph};
+use crate::graph::{BlockId, End, Graph, InstId, Op};
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
@@ -139,34 +139,31 @@ impl Flow {
     }
 }
 
-/// Blocks from which every way ends in a trap: they and the edges to them count as absent, since a failed check
-/// stops the whole grid and no thread goes on without the others. Blocks in endless loops are not among them.
+/// Blocks from which every way ends in a trap or goes round for ever without a barrier: they and the edges to them
+/// count as absent, since no thread goes on from there without the others. An endless loop that holds a barrier is kept.
 fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     let count = graph.blocks.len();
-    let mut doomed = vec![false; count];
-    let mut open = vec![0usize; count];
     let mut predecessors = vec![Vec::new(); count];
-    let mut work = Vec::new();
     for (index, block) in graph.blocks.iter().enumerate() {
         let from = BlockId(index as u32);
-        let targets: Vec<BlockId> =
-            block.end.successors().into_iter().filter(|to| !dead.contains(&(from, *to))).collect();
-        open[index] = targets.len();
-        for to in targets {
+        for to in block.end.successors().into_iter().filter(|to| !dead.contains(&(from, *to))) {
             predecessors[to.index()].push(index);
         }
-        if matches!(block.end, End::Dead) {
-            doomed[index] = true;
-            work.push(index);
-        }
     }
-    while let Some(index) = work.pop() {
-        for from in std::mem::take(&mut predecessors[index]) {
-            open[from] = open[from].saturating_sub(1);
-            if open[from] == 0 && !doomed[from] {
-                doomed[from] = true;
-                work.push(from);
+    let mut doomed = vec![true; count];
+    let spare = |doomed: &mut Vec<bool>, mut work: Vec<usize>| {
+        while let Some(index) = work.pop() {
+            if std::mem::replace(&mut doomed[index], false) {
+                work.extend(predecessors[index].iter().copied());
             }
+        }
+    };
+    let exits = (0..count).filter(|index| matches!(graph.blocks[*index].end, End::Exit { .. })).collect();
+    spare(&mut doomed, exits);
+    let is_barrier = |inst: &InstId| matches!(graph.insts[inst.index()].op, Op::Barrier(_));
+    for index in 0..count {
+        if doomed[index] && graph.blocks[index].insts.iter().any(is_barrier) && comes_again(&predecessors, index) {
+            spare(&mut doomed, vec![index]);
         }
     }
     // A graph whose entry is doomed runs nowhere; keep the entry so that there is something to speak of.
@@ -174,6 +171,20 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
         *first = false;
     }
     doomed
+}
+
+fn comes_again(predecessors: &[Vec<usize>], index: usize) -> bool {
+    let mut seen = vec![false; predecessors.len()];
+    let mut work = predecessors[index].clone();
+    while let Some(at) = work.pop() {
+        if at == index {
+            return true;
+        }
+        if !std::mem::replace(&mut seen[at], true) {
+            work.extend(predecessors[at].iter().copied());
+        }
+    }
+    false
 }
 
 fn reverse_post_order(successors: &[Vec<BlockId>]) -> (Vec<BlockId>, Vec<u32>) {

@@ -43,6 +43,8 @@ pub struct Graph {
     pub incomplete: Vec<(At, String)>,
     /// Some code in view uses `threadIdx.y`/`.z` or `blockDim.y`/`.z`, so the block may be more than one-dimensional.
     pub multidimensional: bool,
+    /// The root is a kernel: whoever comes to its barriers is in view.
+    pub is_kernel: bool,
 }
 
 #[derive(Clone, Debug)]

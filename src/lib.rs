@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! text, words, finding     places; what the words of CUDA mean; what a finding is
+//! chart                    a kernel's control flow as a reader sees it
 //! program, graph           the two forms of a program: plain trees, one flat graph per kernel
 //! source                   files -> tokens -> macros, #if, items -> the text of each item that matters
 //! lower                    text -> tree-sitter -> program
@@ -23,6 +24,7 @@
 pub mod text;
 pub mod words;
 pub mod finding;
+pub mod chart;
 pub mod program;
 pub mod graph;
 pub mod source;

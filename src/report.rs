@@ -3,7 +3,9 @@
 //! `Report` has every place resolved to lines and columns, so that no format counts bytes itself.
 //! It knows nothing of how a finding came about.
 
+pub mod chart;
 mod concise;
+mod confirm;
 mod github;
 mod gitlab;
 mod html;
@@ -16,6 +18,7 @@ mod sarif;
 pub mod threads;
 
 use crate::baseline::Marked;
+use crate::chart::Chart;
 use crate::finding::{Note, Rule, Severity, Summary};
 use crate::text::{FileId, LineIndex, Place, Range, Source};
 use rustc_hash::FxHashMap;
@@ -79,6 +82,8 @@ pub struct Report<'a> {
     pub summary: Summary,
     /// Files that were not read, and why.
     pub skipped: &'a [(String, String)],
+    /// The control flow of functions that have findings; empty unless asked for.
+    pub charts: &'a [Chart],
     /// Findings that the user has dealt with: by a comment, by the baseline.
     pub suppressed: usize,
     pub known: usize,
@@ -137,7 +142,17 @@ impl<'a> Report<'a> {
                 }
             })
             .collect();
-        Report { findings, summary, skipped: &[], suppressed: 0, known: 0, rules, sources, repository_paths }
+        Report {
+            findings,
+            summary,
+            skipped: &[],
+            charts: &[],
+            suppressed: 0,
+            known: 0,
+            rules,
+            sources,
+            repository_paths,
+        }
     }
 
     /// The path as the user would write it.

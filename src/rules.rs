@@ -11,6 +11,7 @@ pub static ALL: &[&Rule] = &[
     &DIVERGENT_LOOP,
     &DIVERGENT_EXIT,
     &WARP_MASK,
+    &NAMED_BARRIER,
     &RACY_BROADCAST,
     &UNUSED_SUPPRESSION,
     &INCOMPLETE,
@@ -41,6 +42,13 @@ pub static WARP_MASK: Rule = Rule {
     name: "warp-mask",
     summary: "a warp barrier or collective whose mask is not the lanes that come",
     page: include_str!("rules/pages/warp-mask.md"),
+    severity: Severity::Error,
+};
+
+pub static NAMED_BARRIER: Rule = Rule {
+    name: "named-barrier",
+    summary: "a named barrier whose number or count cannot be right for those who come",
+    page: include_str!("rules/pages/named-barrier.md"),
     severity: Severity::Error,
 };
 
@@ -87,18 +95,22 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, index)| index)
 }
 
-/// Levenshtein's distance: letters added, removed or changed.
+/// Letters added, removed, changed, or swapped with their neighbour.
 fn edits(from: &str, to: &str) -> usize {
+    let from: Vec<char> = from.chars().take(64).collect();
     let to: Vec<char> = to.chars().take(64).collect();
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in to.iter().enumerate() {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+    for i in 1..=from.len() {
+        let mut next = vec![i; to.len() + 1];
+        for j in 1..=to.len() {
+            let changed = row[j - 1] + usize::from(from[i - 1] != to[j - 1]);
+            next[j] = changed.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
+                next[j] = next[j].min(before[j - 2] + 1);
+            }
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[to.len()]
 }

@@ -7,6 +7,7 @@ mod read;
 
 use crate::analysis::{self, Answer, Standing};
 use crate::baseline::{self, Baseline, Marked};
+use crate::chart::Chart;
 use crate::checks::Policy;
 use crate::checks::why::{Explanation, ValueExplanation};
 use crate::finding::{Finding, Role, Summary};
@@ -40,6 +41,8 @@ pub struct Request {
     pub force_exclude: bool,
     /// Read what `.gitignore` names and hidden files, too.
     pub no_ignore: bool,
+    /// Draw the control flow of what has findings.
+    pub charts: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -67,6 +70,8 @@ pub struct Outcome {
     pub sources: Vec<Source>,
     /// The comments of each source; those without the word `synclint` may be left out.
     pub comments: Vec<Vec<Range>>,
+    /// Of functions that have findings, if asked for.
+    pub charts: Vec<Chart>,
 }
 
 /// Why a run could not do its job: one line for the user.
@@ -93,7 +98,9 @@ pub struct Loaded {
     tree: Tree,
     words: Words,
     roots: Closure,
+    launches: Launches,
     skipped: Vec<(String, String)>,
+    charts: bool,
 }
 
 /// Reads, without analysing anything.
@@ -103,7 +110,8 @@ pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
         let (files, skipped) = read::files(settings, request, &words)?;
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
-        Ok(Loaded { tree, words, roots, skipped })
+        let launches = Launches::new(&tree, &roots.kernels);
+        Ok(Loaded { tree, words, roots, launches, skipped, charts: request.charts })
     })
 }
 
@@ -116,8 +124,14 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item));
-            outcome(&self.tree, &self.roots, answers, self.skipped.clone())
+            let answers = for_each_root(&self.roots, progress, wanted, |item| {
+                let answer = analysis::root(session, item);
+                let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
+                (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
+            });
+            let (answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+            let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+            Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
         })
     }
 
@@ -197,20 +211,83 @@ impl Loaded {
     ) -> Result<T, Error> {
         on_big_stacks(settings.jobs, || {
             let program = Program::of(&self.tree);
-            let launches = Launches::new(&self.tree, &self.roots.kernels);
-            let known_blocks = |name: &str| settings.kernels.get(name).and_then(|kernel| kernel.block);
+            let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
             let session = analysis::Session {
                 tree: &self.tree,
                 program: &program,
                 words: &self.words,
-                launches: &launches,
+                launches: &self.launches,
                 policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-                known_blocks: &known_blocks,
+                known: &known,
             };
             Ok(work(&session))
         })
     }
 }
+
+// ---------------------------------------------------------------- charts
+
+/// What a file holds that could be drawn, and the chart of what was asked for.
+#[derive(Debug, Default)]
+pub struct Drawn {
+    /// Kernels and uncalled device functions with a body in the file, with their lines, in order.
+    pub functions: Vec<(String, u32)>,
+    /// Those that were meant, indices into `functions`.
+    pub meant: Vec<usize>,
+    /// The chart of the first of them, simplified. `Err`: how many blocks it has, too many.
+    pub chart: Option<Result<Chart, usize>>,
+    /// The file is among those read.
+    pub found: bool,
+}
+
+/// Draws the function of a name in a file; without a name the only one there is.
+pub fn graph(settings: &Settings, request: &Request, path: &Path, name: Option<&str>) -> Result<Drawn, Error> {
+    let loaded = load(settings, request)?;
+    let Some(file) = loaded.file(path) else { return Ok(Drawn::default()) };
+    let (tree, roots) = (&loaded.tree, &loaded.roots);
+    loaded.with_program(settings, |session| {
+        let lines = LineIndex::new(loaded.bytes(file));
+        let drawable = |item: &ItemId| {
+            tree.item(*item).is_definition() && (tree.item(*item).is_kernel() || roots.devices.contains(item))
+        };
+        let items: Vec<ItemId> = tree.items_of(file).filter(drawable).collect();
+        let line = |item: ItemId| lines.place(analysis::name_range(session, item).start).line;
+        let functions: Vec<(String, u32)> =
+            items.iter().map(|item| (tree.item(*item).qualified_name(), line(*item))).collect();
+        let meant: Vec<usize> = match name {
+            Some(name) => (0..items.len()).filter(|index| is_meant(name, &functions[*index])).collect(),
+            // A device function nobody calls is more likely to be somebody else's business.
+            None => match (0..items.len()).filter(|index| tree.item(items[*index]).is_kernel()).collect::<Vec<_>>() {
+                kernels if kernels.is_empty() && items.len() == 1 => vec![0],
+                kernels if kernels.len() == 1 => kernels,
+                _ => Vec::new(),
+            },
+        };
+        let chart = meant.first().map(|index| match analysis::chart(session, items[*index]) {
+            None => Err(0),
+            Some(mut chart) => {
+                if chart.simplify() {
+                    Ok(chart)
+                } else {
+                    Err(chart.blocks)
+                }
+            }
+        });
+        Drawn { functions, meant, chart, found: true }
+    })
+}
+
+/// `reduce`, `ns::reduce`, `reduce:42`
+fn is_meant(name: &str, (known, line): &(String, u32)) -> bool {
+    let (name, at) = match name.rsplit_once(':') {
+        Some((name, at)) if !name.ends_with(':') && at.parse::<u32>().is_ok() => (name, at.parse().ok()),
+        _ => (name, None),
+    };
+    let same = known == name || known.strip_suffix(name).is_some_and(|scope| scope.ends_with("::"));
+    same && at.is_none_or(|at: u32| at == *line)
+}
+
+// ---------------------------------------------------------------- the work
 
 fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
@@ -334,7 +411,7 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
     kernels.sort_unstable();
     kernels.dedup();
-    Outcome { findings, summary, kernels, skipped, sources, comments }
+    Outcome { findings, summary, kernels, skipped, sources, comments, charts: Vec::new() }
 }
 
 fn same(a: &Finding, b: &Finding) -> bool {

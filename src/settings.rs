@@ -120,6 +120,7 @@ impl Settings {
                 stop: file.stop,
                 attribute: file.attribute,
                 function: file.function,
+                constant: file.constant,
             },
         })
     }

@@ -37,24 +37,38 @@ pub struct Analysed<'a> {
 /// Rounds of cutting dead edges off; each settles conditions that an earlier one laid bare.
 const MAX_CUTS: usize = 8;
 
-pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
-    analyse_with(graph, shape, &[])
+/// What is asked of an analysis.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Interest<'i> {
+    /// What bears on barriers, which is little of most kernels.
+    Barriers,
+    /// Beside that, these values.
+    Values(&'i [InstId]),
+    /// Every fork.
+    Everything,
 }
 
-/// Answers for these values, too, beside what decides barriers.
-pub fn analyse_with<'a>(graph: &'a Graph, shape: Shape, asked: &[InstId]) -> Analysed<'a> {
+pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
+    analyse_for(graph, shape, Interest::Barriers)
+}
+
+pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analysed<'a> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
     let (flow, values) = loop {
         let flow = Flow::new(graph, &dead);
-        let values = evaluate::evaluate(graph, &flow, &shape, asked);
+        let values = evaluate::evaluate(graph, &flow, &shape, interest);
         rounds += 1;
         if rounds > MAX_CUTS || !cut(graph, &flow, &values, &shape, &mut dead) {
             break (flow, values);
         }
     };
     let mut wanted = wanted(graph, &flow, &values);
-    wanted.extend(asked.iter().map(|value| values.of[value.index()]));
+    match interest {
+        Interest::Barriers => {}
+        Interest::Values(asked) => wanted.extend(asked.iter().map(|value| values.of[value.index()])),
+        Interest::Everything => wanted.extend(values.condition.iter().flatten()),
+    }
     let solution = solve::solve(graph, &flow, &shape, &values, &wanted);
     Analysed { graph, shape, flow, values, solution }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows about syntax or flow; a name is looked up by its last component.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct Table {
     pub attribute: Vec<AttributeRow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub function: Vec<FunctionRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<ConstantRow>,
 }
 
 /// A primitive that every thread of a group must reach together.
@@ -179,7 +181,11 @@ pub enum SourceKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariesRow {
+    #[serde(default)]
     pub names: Vec<String>,
+    /// Methods of classes not in view.
+    #[serde(default)]
+    pub methods: Vec<String>,
     pub agrees: Agrees,
 }
 
@@ -275,12 +281,21 @@ pub enum FunctionKind {
     First,
     /// The same operands give the same value.
     Pure,
+    /// It answers from its argument's type alone: the same for all threads.
+    OfType,
+}
+
+/// Constants of libraries that are often out of view.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantRow {
+    pub names: Vec<String>,
+    pub value: i64,
 }
 
 /// The table, ready for look-ups.
 #[derive(Debug)]
 pub struct Words {
-    pub table: Table,
     users_barriers: Vec<String>,
     barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
@@ -289,10 +304,13 @@ pub struct Words {
     library: FxHashMap<String, Arc<LibraryRow>>,
     sources: FxHashMap<String, SourceKind>,
     varies: FxHashMap<String, Agrees>,
+    varies_methods: FxHashMap<String, Agrees>,
+    barrier_classes: FxHashSet<String>,
     loads: FxHashMap<String, bool>,
     stops: FxHashMap<String, Stop>,
     attributes: FxHashMap<String, (Attribute, bool)>,
     functions: FxHashMap<String, FunctionKind>,
+    constants: FxHashMap<String, i64>,
     atomic_prefixes: Vec<String>,
     atomic_methods: Vec<String>,
 }
@@ -310,7 +328,6 @@ impl Words {
         for table in [user, &builtin] {
             words.add(table);
         }
-        words.table = builtin;
         let own = user
             .barrier
             .iter()
@@ -321,7 +338,6 @@ impl Words {
 
     fn empty() -> Words {
         Words {
-            table: Table::default(),
             users_barriers: Vec::new(),
             barriers: FxHashMap::default(),
             barrier_methods: FxHashMap::default(),
@@ -330,10 +346,13 @@ impl Words {
             library: FxHashMap::default(),
             sources: FxHashMap::default(),
             varies: FxHashMap::default(),
+            varies_methods: FxHashMap::default(),
+            barrier_classes: FxHashSet::default(),
             loads: FxHashMap::default(),
             stops: FxHashMap::default(),
             attributes: FxHashMap::default(),
             functions: FxHashMap::default(),
+            constants: FxHashMap::default(),
             atomic_prefixes: Vec::new(),
             atomic_methods: Vec::new(),
         }
@@ -350,6 +369,7 @@ impl Words {
             for name in &row.names {
                 self.barriers.entry(last(name).to_string()).or_default().push(row.clone());
             }
+            self.barrier_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
             for name in &row.methods {
                 self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
             }
@@ -366,6 +386,7 @@ impl Words {
         }
         for row in &table.varies {
             put(&mut self.varies, &row.names, row.agrees);
+            put(&mut self.varies_methods, &row.methods, row.agrees);
         }
         for row in &table.load {
             for name in &row.names {
@@ -380,6 +401,9 @@ impl Words {
         }
         for row in &table.function {
             put(&mut self.functions, &row.names, row.is);
+        }
+        for row in &table.constant {
+            put(&mut self.constants, &row.names, row.value);
         }
         for row in &table.atomic {
             self.atomic_prefixes.extend(row.prefixes.iter().cloned());
@@ -433,6 +457,15 @@ impl Words {
         self.varies.get(name).copied()
     }
 
+    pub fn varies_method(&self, name: &str) -> Option<Agrees> {
+        self.varies_methods.get(name).copied()
+    }
+
+    /// A class that some row's methods or functions are for.
+    pub fn is_barrier_class(&self, name: &str) -> bool {
+        self.barrier_classes.contains(name)
+    }
+
     /// A function that loads from its first argument, and whether nobody writes there while the kernel runs.
     pub fn load(&self, name: &str) -> Option<bool> {
         self.loads.get(name).copied()
@@ -449,6 +482,10 @@ impl Words {
 
     pub fn function(&self, name: &str) -> Option<FunctionKind> {
         self.functions.get(name).copied()
+    }
+
+    pub fn constant(&self, name: &str) -> Option<i64> {
+        self.constants.get(name).copied()
     }
 
     pub fn is_atomic(&self, name: &str) -> bool {

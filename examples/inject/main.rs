@@ -194,7 +194,7 @@ fn session<R>(files: &[(String, Vec<u8>)], work: impl FnOnce(&Session, &[ItemId]
         words: &words,
         launches: &launches,
         policy: Policy::default(),
-        known_blocks: &|_| None,
+        known: &|_| None,
     };
     let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
     work(&session, &items)

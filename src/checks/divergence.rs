@@ -4,7 +4,7 @@ use super::leaving::{self, Ways};
 use super::{Check, Verdict};
 use crate::finding::Rule;
 use crate::flow::control::Dependence;
-use crate::graph::{Barrier, BlockId, Group, InstId, Op, Value};
+use crate::graph::{Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 
@@ -70,13 +70,15 @@ fn verdict(check: &Check, inst: InstId, need: Extent, splitting: &[(Dependence, 
         others,
         frame: chain[distance],
         need,
+        scope: None,
         message: None,
         help: None,
         witness: None,
+        also: Vec::new(),
     })
 }
 
-fn rule(check: &Check, inst: InstId, lead: Dependence, ways: Ways) -> &'static Rule {
+pub fn rule(check: &Check, inst: InstId, lead: Dependence, ways: Ways) -> &'static Rule {
     if (ways.ends || ways.returns) && !ways.goes_on {
         &rules::DIVERGENT_EXIT
     } else if leaving::leaves_loop(check, inst, lead) {
@@ -98,10 +100,13 @@ fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, need: E
     if need > Extent::WARP && check.analysed.fork(&check.facts, dependence.fork).shown < Extent::WARP {
         return false;
     }
+    let votes = barrier.result != Outcome::Nothing;
     let symbol = |value: Option<Value>| value.map(|value| check.analysed.symbol(value));
     let matches = |block: BlockId| {
         check.analysed.graph.blocks[block.index()].insts.iter().any(|inst| {
             match &check.analysed.graph.insts[inst.index()].op {
+                // A vote does not meet a plain barrier.
+                Op::Barrier(other) if (other.result != Outcome::Nothing) != votes => false,
                 Op::Barrier(other) => match &other.group {
                     Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
                     Group::Counted { id: other_id, aligned: false, count: other_count } => {

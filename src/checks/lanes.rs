@@ -131,7 +131,7 @@ fn masks(check: &Check, mask: Symbol) -> Option<Vec<u32>> {
 }
 
 /// The threads of the block; for a block of unknown shape as many as it may have, in a row.
-fn threads(check: &Check) -> Vec<Thread> {
+pub fn threads(check: &Check) -> Vec<Thread> {
     let shape = &check.analysed.shape;
     let [across, down, _] = shape.block.unwrap_or([shape.most_threads(), 1, 1]);
     let count = match shape.block {
@@ -430,7 +430,7 @@ fn same_on_every_way(
 
 // ---------------------------------------------------------------- wording
 
-fn verdict(check: &Check, inst: InstId, splitting: &[Dependence], witness: Option<Witness>, text: &str) -> Verdict {
+pub fn verdict(check: &Check, inst: InstId, splitting: &[Dependence], witness: Option<Witness>, text: &str) -> Verdict {
     let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
     let lead = splitting
         .iter()
@@ -448,9 +448,11 @@ fn verdict(check: &Check, inst: InstId, splitting: &[Dependence], witness: Optio
         others: splitting.iter().copied().filter(|each| Some(each.fork) != lead.map(|(_, lead)| lead.fork)).collect(),
         frame: chain[lead.map_or(0, |(distance, _)| distance)],
         need: Extent::WARP,
+        scope: None,
         message: Some(format!("`{name}`: {text}")),
         help: None,
         witness,
+        also: Vec::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Check, Verdict};
 use crate::finding::Witness;
 use crate::graph::{End, Source};
+use crate::rules;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::symbols::{Leaf, Node, Symbol};
@@ -63,6 +64,9 @@ pub fn find(check: &Check, verdict: &Verdict) -> Option<Witness> {
                 if loops {
                     text.push(format!("trip {}", trip + 1));
                 }
+                if verdict.rule.name == rules::WARP_MASK.name {
+                    return of_warp(text, &arrive, &missing);
+                }
                 return Some(Witness {
                     given: text.join(", "),
                     arrive: super::lanes::ranges(arrive),
@@ -77,6 +81,17 @@ pub fn find(check: &Check, verdict: &Verdict) -> Option<Witness> {
         }
     }
     None
+}
+
+/// The first warp that is split, by its lanes.
+fn of_warp(mut given: Vec<String>, arrive: &[u32], missing: &[u32]) -> Option<Witness> {
+    let warp = arrive.iter().find(|thread| missing.iter().any(|other| *other / 32 == **thread / 32))? / 32;
+    let lanes = |threads: &[u32]| {
+        let lanes = threads.iter().filter(|thread| **thread / 32 == warp).map(|thread| thread % 32);
+        super::lanes::ranges(lanes.collect())
+    };
+    given.push(format!("warp {warp}"));
+    Some(Witness { given: given.join(", "), arrive: lanes(arrive), missing: lanes(missing), lanes: true, mask: None })
 }
 
 /// Some group has threads on both sides.
@@ -113,7 +128,8 @@ fn name(check: &Check, leaf: Symbol) -> Option<String> {
     }
 }
 
-fn spell_block([x, y, z]: [u32; 3]) -> String {
+/// `128 threads`, `16 by 16 threads`
+pub fn spell_block([x, y, z]: [u32; 3]) -> String {
     match (y, z) {
         (1, 1) => format!("{x} threads"),
         (_, 1) => format!("{x} by {y} threads"),

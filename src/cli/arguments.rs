@@ -1,7 +1,7 @@
 //! The command line's shape, nothing else.
 
 use crate::finding::Rule;
-use crate::report::Format;
+use crate::report::{Format, chart::ChartFormat};
 use crate::rules;
 use crate::settings::{ExitedThreads, FailOn};
 use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser, styling::AnsiColor};
@@ -36,6 +36,8 @@ pub enum Verb {
     Check(Check),
     /// Tells why the barriers on a line are safe, or what makes them diverge
     Why(Why),
+    /// Draws a kernel's control flow: barriers, and what only some threads run
+    Graph(Graph),
     /// Prints the page of a rule
     Explain {
         #[arg(value_parser = rule_parser())]
@@ -202,6 +204,24 @@ pub struct Why {
     pub input: Input,
     #[command(flatten)]
     pub color: ColorArguments,
+}
+
+#[derive(Args, Debug)]
+pub struct Graph {
+    /// The file that holds the kernel
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The kernel, as in `reduce`, `ns::reduce` or `reduce:42` for the one on line 42 [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// What is written [default: what the output file's name ends with, else `dot`]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ChartFormat>,
+    /// Where to [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Input,
 }
 
 #[derive(Subcommand, Debug)]

@@ -18,7 +18,9 @@ use std::time::Instant;
 
 pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let Plan { settings, request, repository } = plan(&arguments.input, &arguments.color)?;
+    let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
+    let is_html = |format: &Format| *format == Format::Html;
+    request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);
     let fail_on = match arguments.fail_on {
         _ if arguments.exit_zero => FailOn::Never,
         Some(level) => level,
@@ -46,6 +48,7 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     }
     let report = Report {
         skipped: &outcome.skipped,
+        charts: &outcome.charts,
         suppressed: conclusion.suppressed,
         known: conclusion.known,
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
@@ -133,7 +136,7 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     let (force_exclude, no_ignore) = (input.force_exclude, input.no_ignore);
     Ok(Plan {
         settings,
-        request: Request { read: paths, only, texts, force_exclude, no_ignore, confined: false },
+        request: Request { read: paths, only, texts, force_exclude, no_ignore, ..Request::default() },
         repository,
     })
 }
@@ -169,7 +172,8 @@ fn near(path: impl AsRef<Path>) -> PathBuf {
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 9] = ["check", "why", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
+    const VERBS: [&str; 10] =
+        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
     let name = path.to_string_lossy();
     let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
     let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();

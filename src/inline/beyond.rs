@@ -24,6 +24,11 @@ impl Builder<'_> {
             self.incomplete(at, format!("the call of `{name}` was not followed: the limit was reached"));
         }
         self.graph.multidimensional |= reach.multidimensional;
+        if callable.class.is_none()
+            && let Some(agrees) = self.words.varies(&name)
+        {
+            return self.varying(agrees, &name, span);
+        }
         let mut from = self.arg_values(list);
         if let Some(this) = &this {
             let this = this.clone();

@@ -242,7 +242,7 @@ impl Builder<'_> {
             Found::Constant(value, ty) => Some((value, ty)),
             Found::StaticField(class, index) => self.constant_member(&class, index),
             Found::Value(item) => self.constant_item(item),
-            Found::None => self.trait_of_path(path),
+            Found::None => self.trait_of_path(path).or_else(|| self.constant_word(path)),
             _ => None,
         }
     }
@@ -259,6 +259,12 @@ impl Builder<'_> {
         };
         let args = args.map_or(Vec::new(), |args| self.template_arguments(args));
         trait_value(&name, &args)
+    }
+
+    /// A constant of a library that is not in view.
+    fn constant_word(&self, path: &Path) -> Option<(i64, Ty)> {
+        let value = self.words.constant(&path.segments.last()?.name)?;
+        Some((value, INT))
     }
 
     /// Opens a scope in which each pack's name means its element `index`.

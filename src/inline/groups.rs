@@ -101,12 +101,12 @@ impl Builder<'_> {
         }
     }
 
-    pub fn call_group_method(&mut self, group: &GroupTy, object: &Expr, name: &Name, args: &[Expr], span: Span) -> Ev {
+    /// `written` is the call as it stands there: `tile.sync`.
+    pub fn call_group_method(&mut self, group: &GroupTy, written: Name, name: &Name, args: &[Expr], span: Span) -> Ev {
         let rows = self.words.barrier_method(name).to_vec();
         for row in rows {
             if row.on.iter().any(|on| on == "group") {
                 let list = self.eval_args(args);
-                let written = self.written_name(object, name, span);
                 let group = self.group(group, span);
                 return self.barrier_by_row(&row, written, Some(group), &list, span);
             }

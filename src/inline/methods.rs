@@ -16,7 +16,10 @@ impl Builder<'_> {
         let Some(last) = member.segments.last() else { return Ev::nothing() };
         let base = self.eval_object(object, arrow);
         match base.ty.value().clone() {
-            Ty::Group(group) => self.call_group_method(&group, object, &last.name, args, span),
+            Ty::Group(group) => {
+                let written = self.written_name(object, &last.name, span);
+                self.call_group_method(&group, written, &last.name, args, span)
+            }
             Ty::Library(library) => self.call_collective(&library, &base, &last.name, args, span),
             Ty::Class(class) => {
                 // `object.Base::method()`
@@ -249,10 +252,10 @@ impl Builder<'_> {
         let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
         let best = self.best_of(&set, &list, &[]);
         let [one] = &best[..] else { return None };
-        // Of a function for another class nothing follows.
+        // Of a function for another class, which these operands would have to be converted to, nothing follows.
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let score = self.score(one, &types, &[])?;
-        (score > 4 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
+        (score > 6 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
     }
 
     /// A conversion function of the class.

@@ -228,6 +228,7 @@ impl Builder<'_> {
     pub fn effects_of(&mut self, expr: &Expr) -> Holds {
         let mut plain = true;
         let mut assigns = false;
+        let words = self.words;
         visit(vec![Node::Expr(expr)], |node| {
             if let Node::Expr(expr) = node {
                 match &expr.kind {
@@ -235,7 +236,13 @@ impl Builder<'_> {
                         plain = false;
                         assigns = true;
                     }
-                    ExprKind::Call { .. } | ExprKind::Construct(..) => plain = false,
+                    ExprKind::Call { callee, .. } => {
+                        plain = false;
+                        // `ok ? (void)0 : __assert_fail(...)`
+                        assigns |= matches!(&callee.kind, ExprKind::Name(path)
+                            if path.segments.last().is_some_and(|last| words.stop(&last.name).is_some()));
+                    }
+                    ExprKind::Construct(..) => plain = false,
                     _ => {}
                 }
             }

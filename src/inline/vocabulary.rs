@@ -29,6 +29,13 @@ impl Builder<'_> {
         if let Some(maker) = self.words.group_maker(&name) {
             return self.make_group(maker, last, args, span);
         }
+        // `thread_block::sync()`
+        if let Some((_, class)) = path.segments.split_last().filter(|(_, class)| !class.is_empty())
+            && let Ty::Group(group) = self.resolve_path(&Path { segments: class.to_vec(), global: path.global })
+        {
+            let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
+            return self.call_group_method(&group, written, &name, args, span);
+        }
         // `NamedBarrier::sync(threads, id)`
         if let Some(class) = path.segments.len().checked_sub(2).map(|index| path.segments[index].name.clone())
             && let Some(row) =
@@ -117,7 +124,7 @@ impl Builder<'_> {
     }
 
     /// A word for values that differ between threads.
-    fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
+    pub fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
         let source = match agrees {
             Agrees::Thread => Source::Varying(name.clone()),
             Agrees::Lane => Source::Lane,
@@ -194,6 +201,11 @@ impl Builder<'_> {
         if name.starts_with("__") && list.iter().all(plain) {
             return Ev::value(self.emit(Op::Pure { name: name.clone(), operands: from }, span), Ty::Unknown);
         }
+        let is_plain_value =
+            |arg: &Arg| matches!(arg.ty().value(), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool | Ty::Pointer(_));
+        if self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value) {
+            return Ev::value(self.emit(Op::Unknown { from: Vec::new(), unseen: None }, span), Ty::Unknown);
+        }
         self.clobber_args(list, &from, span);
         Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
     }
@@ -230,6 +242,9 @@ impl Builder<'_> {
             && matches!(&**name, "thread_rank" | "size" | "num_threads")
         {
             return Some(self.group_value(&GroupTy::Unknown, name, span));
+        }
+        if let Some(agrees) = self.words.varies_method(name) {
+            return Some(self.varying(agrees, name, span));
         }
         if self.words.is_atomic_method(name) && !matches!(ty, Ty::Class(_)) {
             let operands = self.arg_values(list);
@@ -285,7 +300,8 @@ impl Builder<'_> {
             (GroupKind::Named, _) => Group::Named { id, aligned: row.aligned },
             (GroupKind::Counted, _) => match count {
                 Some(count) => Group::Counted { id, count, aligned: row.aligned },
-                None => Group::Named { id, aligned: row.aligned },
+                // The object knows it.
+                None => Group::Counted { id, count: self.unknown(Vec::new(), span), aligned: row.aligned },
             },
             (GroupKind::Object | GroupKind::Receiver | GroupKind::Argument, None) => {
                 return self.call_unseen(&name, list, span);

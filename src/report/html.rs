@@ -3,7 +3,8 @@
 //! No script is needed to read it, no other file, no network.
 
 use super::threads::{self, Lane};
-use super::{Located, Report, Spot, human, plural};
+use super::{Located, Report, Spot, chart, human, plural};
+use crate::chart::Who;
 use crate::finding::{Finding, Role, Severity};
 use crate::text::FileId;
 use std::collections::BTreeMap;
@@ -14,6 +15,8 @@ const STYLE: &str = include_str!("html/page.css");
 
 /// Lines shown above and below each mark.
 const AROUND: u32 = 2;
+/// Charts of more nodes are closed at first.
+const OPEN_CHART: usize = 40;
 /// Lines longer than this come from a generator.
 const MAX_LINE: usize = 400;
 
@@ -25,8 +28,9 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         page,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escape(&title)
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+        escape(&title),
+        if report.charts.is_empty() { "" } else { chart::STYLE }
     );
     header(report, &mut page);
     let files = by_file(report);
@@ -35,8 +39,9 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     } else {
         contents(report, &files, &mut page);
         page.push_str("<main>\n");
+        let mut drawn = Drawn::default();
         for (file, group) in &files {
-            section(report, *file, group, &mut page);
+            section(report, *file, group, &mut drawn, &mut page);
         }
         page.push_str("</main>\n");
     }
@@ -98,15 +103,18 @@ fn contents(report: &Report, files: &ByFile, page: &mut String) {
     page.push_str("</nav>\n");
 }
 
-fn section(report: &Report, file: FileId, group: &[(usize, &Located)], page: &mut String) {
+/// By its place among the charts: the finding with which a chart is shown.
+type Drawn = BTreeMap<usize, usize>;
+
+fn section(report: &Report, file: FileId, group: &[(usize, &Located)], drawn: &mut Drawn, page: &mut String) {
     let _ = writeln!(page, "<section>\n<h2>{}</h2>", escape(report.path(file)));
     for (number, located) in group {
-        article(report, *number, located, page);
+        article(report, *number, located, drawn, page);
     }
     page.push_str("</section>\n");
 }
 
-fn article(report: &Report, number: usize, located: &Located, page: &mut String) {
+fn article(report: &Report, number: usize, located: &Located, drawn: &mut Drawn, page: &mut String) {
     let finding = located.finding;
     let level = finding.severity.name();
     let _ = write!(
@@ -131,6 +139,7 @@ fn article(report: &Report, number: usize, located: &Located, page: &mut String)
     if let Some(help) = &finding.help {
         let _ = writeln!(page, "<p class=\"help\"><b>What to do:</b> {}</p>", code(help));
     }
+    flow(report, number, finding, drawn, page);
     page.push_str("</article>\n");
 }
 
@@ -299,6 +308,38 @@ fn drawing(finding: &Finding, page: &mut String) {
         page.push_str("</div>\n");
     }
     page.push_str("</figure>\n");
+}
+
+/// The control flow round the barrier; once for all findings of a function.
+fn flow(report: &Report, number: usize, finding: &Finding, drawn: &mut Drawn, page: &mut String) {
+    let Some(index) = report.charts.iter().position(|chart| chart.shows(finding.rule.name, finding.at)) else { return };
+    let chart = &report.charts[index];
+    let name = escape(&chart.name);
+    if let Some(other) = drawn.get(&index) {
+        let _ = writeln!(page, "<p class=\"flow\"><a href=\"#g{other}\">Control flow of <code>{name}</code></a></p>");
+        return;
+    }
+    drawn.insert(index, number);
+    let open = if chart.nodes.len() <= OPEN_CHART { " open" } else { "" };
+    let given = chart.given.as_ref().map(|given| format!(" with {}", escape(given))).unwrap_or_default();
+    let reduced = match chart.is_reduced {
+        true => format!(": of its {} blocks only what decides its barriers", chart.blocks),
+        false => String::new(),
+    };
+    let _ = write!(
+        page,
+        "<details id=\"g{number}\"{open}>\n<summary>Control flow of <code>{name}</code>{given}{reduced}</summary>\n<p class=\"legend\">"
+    );
+    for (class, who) in [("block", Who::Block), ("warps", Who::Warps), ("threads", Who::Threads)] {
+        if chart.nodes.iter().any(|node| node.who == who) {
+            let _ = write!(page, "<span><i class=\"{class}\"></i>{}</span>", who.words());
+        }
+    }
+    let _ = write!(
+        page,
+        "<span><i class=\"stop\"></i>barrier</span></p>\n<div class=\"picture\" tabindex=\"0\">\n{}</div>\n</details>\n",
+        chart::svg(chart, chart::Frame::Page)
+    );
 }
 
 fn skipped(report: &Report, page: &mut String) {

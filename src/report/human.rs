@@ -5,6 +5,7 @@
 
 mod snippet;
 
+use super::confirm;
 use super::threads::{self, Lane};
 use super::{Located, Report, Style};
 use crate::finding::{Finding, Role, Severity};
@@ -62,6 +63,9 @@ fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, style: Style) -
     if let Some(help) = &finding.help {
         let (on, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
         text.push_str(&format!("  {on}help:{off} {}\n", wrap(help, style.width, "        ")));
+    }
+    if let Some(command) = confirm::command(finding) {
+        text.push_str(&format!("  try:  {}\n", wrap(&command, style.width, "        ")));
     }
     text.push('\n');
     text
@@ -157,12 +161,16 @@ fn marks(located: &Located) -> Vec<Mark> {
 pub fn arrival(finding: &Finding) -> String {
     let through_call = finding.related.iter().any(|note| note.role == Role::Barrier);
     let who = match (finding.scope.as_str(), finding.rule.name) {
-        ("", _) => return String::new(),
+        ("" | "named barrier", _) => return String::new(),
+        // The count of a named barrier.
+        (scope, _) if scope.ends_with(" threads") && !through_call => return format!("{scope} have to arrive here"),
+        (scope, _) if scope.ends_with(" threads") => scope.to_string(),
         ("warp", "warp-mask") => "every lane of the mask".to_string(),
         (scope, _) => format!("every thread of the {scope}"),
     };
     if through_call {
-        format!("{who} has to make this call: it leads to `{}`", finding.barrier)
+        let have = if who.ends_with(" threads") { "have" } else { "has" };
+        format!("{who} {have} to make this call: it leads to `{}`", finding.barrier)
     } else {
         format!("{who} has to arrive here")
     }
@@ -274,7 +282,8 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
         (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
     text.push_str(&format!("    {comes} arrive: {arrive}   {missing} missing: {miss}"));
     if let Some(mask) = witness.mask {
-        text.push_str(&format!("   mask: {mask:#010x}"));
+        let named = threads::list(&threads::ranges(mask), true);
+        text.push_str(&format!("   mask: {mask:#010x}, {named}"));
     }
     text.push('\n');
 }

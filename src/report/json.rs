@@ -91,6 +91,9 @@ struct Finding<'a> {
     witness: Option<Witness<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<&'a str>,
+    /// A dynamic check to try, and what to expect of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Fix<'a>>,
     fingerprint: String,
@@ -176,6 +179,7 @@ impl<'a> Finding<'a> {
                 mask: witness.mask.map(|mask| format!("{mask:#010x}")),
             }),
             help: finding.help.as_deref(),
+            confirm: super::confirm::command(finding),
             fixes: finding.fixes.iter().map(fix).collect(),
             fingerprint: format!("{:016x}", located.fingerprint),
         }

@@ -52,6 +52,18 @@ pub fn label(witness: &Witness, row: &Row) -> String {
     }
 }
 
+/// The lanes of a mask as inclusive ranges.
+pub fn ranges(mask: u32) -> Vec<(u32, u32)> {
+    let mut found: Vec<(u32, u32)> = Vec::new();
+    for lane in (0..32).filter(|lane| mask & (1 << lane) != 0) {
+        match found.last_mut() {
+            Some(last) if last.1 + 1 == lane => last.1 = lane,
+            _ => found.push((lane, lane)),
+        }
+    }
+    found
+}
+
 /// `threads 33..63`, `lanes 0, 2, 4, ...`
 pub fn list(ranges: &[(u32, u32)], lanes: bool) -> String {
     const LISTED: usize = 6;

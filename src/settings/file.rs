@@ -76,6 +76,9 @@ pub struct File {
     /// Functions with a known meaning.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub function: Vec<words::FunctionRow>,
+    /// Constants of libraries that are out of view.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<words::ConstantRow>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema, clap::ValueEnum)]
@@ -206,6 +209,7 @@ impl File {
             stop: words.stop,
             attribute: words.attribute,
             function: words.function,
+            constant: words.constant,
         }
     }
 

@@ -6,6 +6,7 @@
 //!
 //! What it does not decide: how much a value agrees (`facts`, `solve`).
 
+use super::Interest;
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
@@ -98,7 +99,7 @@ struct Evaluator<'a> {
     steps: usize,
 }
 
-pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, asked: &[InstId]) -> Values {
+pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -> Values {
     let mut symbols = Symbols::new(graph.objects.iter().map(|object| object.dims.len().min(255) as u8).collect());
     if shape.block.is_none() && shape.multidimensional {
         symbols.recognise_rank();
@@ -109,7 +110,11 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, asked: &[InstId]) -> 
             block_of[inst.index()] = BlockId(index as u32);
         }
     }
-    let matters = slice::slice(graph, flow, asked);
+    let matters = match interest {
+        Interest::Barriers => slice::slice(graph, flow, &[]),
+        Interest::Values(asked) => slice::slice(graph, flow, asked),
+        Interest::Everything => vec![true; graph.insts.len()],
+    };
     let values = Values {
         symbols,
         keys: Keys::default(),

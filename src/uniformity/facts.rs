@@ -99,7 +99,7 @@ impl<'a> Facts<'a> {
         match node {
             Node::Binary(Operator::Negative, difference, _) => match self.sign(*difference) {
                 Some(_) => Agreement::GRID,
-                None => self.boundary(*difference, plain),
+                None => self.within_one_step(*difference, self.boundary(*difference, plain)),
             },
             Node::Binary(Operator::Zero, difference, _) if self.differs_from_zero(*difference) => Agreement::GRID,
             Node::Binary(Operator::Div, value, by) => self.quotient(*value, *by, plain),
@@ -138,6 +138,8 @@ impl<'a> Facts<'a> {
             Source::Warp | Source::ActiveMask => Agreement::of(Extent::WARP),
             Source::BlockIdx(axis) => match self.shape.cluster {
                 Some(extents) if extents[*axis as usize] == 1 => Agreement::of(Extent::CLUSTER),
+                // A cluster of unknown shape may lie along x.
+                None if *axis != Axis::X => Agreement { hoped: Extent::CLUSTER, ..Agreement::of(Extent::BLOCK) },
                 _ => Agreement::of(Extent::BLOCK),
             },
             Source::BlockRank | Source::BlockInCluster => Agreement::of(Extent::BLOCK),
@@ -199,7 +201,7 @@ impl<'a> Facts<'a> {
 
     /// `difference < 0` changes its answer once along the threads: at a multiple of a run if the rest is one.
     fn boundary(&self, difference: Symbol, plain: Agreement) -> Agreement {
-        let Some(line) = self.line(difference) else { return plain };
+        let Some(line) = self.line(difference).or_else(|| self.line_below_quotient(difference)) else { return plain };
         let rest = self.of_rest(&line);
         // For a falling line the answer changes one thread later.
         let shift = if line.factor < 0 { -line.factor } else { 0 };
@@ -212,6 +214,49 @@ impl<'a> Facts<'a> {
             best = plain.at_least_in(line.certain(Extent::BLOCK), rest);
         }
         best
+    }
+
+    /// `index + step * rest < 0` says the same for all indices that lie within one step.
+    fn within_one_step(&self, difference: Symbol, known: Agreement) -> Agreement {
+        let (terms, constant) = self.symbols.terms(difference);
+        let mut best = known;
+        for group in [Extent::BLOCK, Extent::WARP].into_iter().filter(|group| *group > known.shown) {
+            let (rest, differing): (Vec<_>, Vec<_>) =
+                terms.iter().copied().partition(|(term, _)| self.agreement(*term).shown >= group);
+            let (Ok(step), range) = (i64::try_from(self.divisor_of(&rest)), self.sum_bounds(&differing, constant))
+            else {
+                continue;
+            };
+            if step > 1 && range.is_finite() && range.low.div_euclid(step) == range.high.div_euclid(step) {
+                let of_rest = rest.iter().map(|term| self.agreement(term.0)).fold(Agreement::GRID, Agreement::meet);
+                best = best.at_least_in(of_rest, of_rest);
+            }
+        }
+        best
+    }
+
+    /// `value / by + rest < 0` is `value + by * rest < 0`, and `rest - value / by < 0` is `by * (rest + 1) - value - 1 < 0`,
+    /// since division rounds down here.
+    fn line_below_quotient(&self, difference: Symbol) -> Option<Line> {
+        let (terms, constant) = self.symbols.terms(difference);
+        let has_index = |symbol: Symbol| self.symbols.leaves(symbol).into_iter().any(|leaf| self.index(leaf).is_some());
+        let mut of_threads = terms.iter().filter(|(term, _)| has_index(*term));
+        let (&(quotient, sign), None) = (of_threads.next()?, of_threads.next()) else { return None };
+        let Node::Binary(Operator::Div, value, by) = *self.symbols.node(quotient) else { return None };
+        let by = self.symbols.as_int(by).filter(|by| *by > 0 && sign.abs() == 1)?;
+        let mut line = self.line(value)?;
+        let scale = |number: i64| number.checked_mul(sign);
+        line.factor = scale(line.factor)?;
+        line.constant = scale(line.constant)?;
+        for term in &mut line.rest {
+            term.1 = scale(term.1)?;
+        }
+        for (term, factor) in terms.iter().filter(|(term, _)| *term != quotient) {
+            line.rest.push((*term, factor.checked_mul(by)?));
+        }
+        let below = if sign < 0 { by - 1 } else { 0 };
+        line.constant = constant.checked_mul(by)?.checked_add(line.constant)?.checked_add(below)?;
+        Some(line)
     }
 
     fn run_of(&self, line: &Line, shift: i64) -> Extent {
@@ -295,6 +340,11 @@ impl<'a> Facts<'a> {
                 line.whole = false;
                 line.axis = Some(Axis::X);
             }
+            (Index::X, [], None) if let Some(x) = self.shape.extent(Axis::X) => {
+                line.period = 1i64 << x.trailing_zeros();
+                line.whole = false;
+                line.axis = Some(Axis::X);
+            }
             (Index::X, [], None) => {
                 line.period = 32;
                 line.whole = false;
@@ -303,6 +353,12 @@ impl<'a> Facts<'a> {
             }
             (Index::Y, [], _) => line.axis = Some(Axis::Y),
             (Index::Z, [], _) => line.axis = Some(Axis::Z),
+            (Index::X, [(Index::Y, row)], None)
+                if self.shape.extent(Axis::X).is_some_and(|x| *row == factor * i64::from(x))
+                    && self.shape.extent(Axis::Z) == Some(1) =>
+            {
+                line.period = limit
+            }
             (Index::X, [(Index::Y, row)], Some([x, _, z])) if *row == factor * i64::from(x) && z == 1 => {
                 line.period = limit
             }

@@ -102,6 +102,10 @@ impl<'a> Memory<'a> {
     pub fn new(order: Order<'a>, values: &'a Values) -> Memory<'a> {
         let mut by_root: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
         for (index, write) in values.writes.iter().enumerate() {
+            // What a function out of view may write is no evidence of a race.
+            if matches!(order.graph.insts[write.inst.index()].op, Op::Clobber { .. }) {
+                continue;
+            }
             for root in roots(values, write.address) {
                 by_root.entry(root).or_default().push(index);
             }
@@ -250,6 +254,19 @@ fn overlap(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol,
     if a == b && symbols.leaves(a).is_empty() {
         return true;
     }
+    // `p = wanted ? &s.count : nullptr`
+    for (chosen, other) in [(a, b), (b, a)] {
+        if let Node::Select(_, yes, no) = *symbols.node(chosen)
+            && !matches!(symbols.node(other), Node::Select(..))
+        {
+            let mut either = [yes, no].into_iter().filter(|way| symbols.as_int(*way).is_none());
+            return either.any(|way| overlap_of_places(symbols, way, other, same));
+        }
+    }
+    overlap_of_places(symbols, a, b, same)
+}
+
+fn overlap_of_places(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
     if symbols.base(a) != symbols.base(b) {
         return true;
     }

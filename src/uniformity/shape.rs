@@ -13,6 +13,8 @@ pub const MAX_THREADS: u32 = 1024;
 pub struct Shape {
     /// The block's extents, where all launches in this analysis have them.
     pub block: Option<[u32; 3]>,
+    /// Extents known singly where the whole shape is not: `dim3(32, rows)`.
+    pub partial: [Option<u32>; 3],
     /// Upper bound on the threads of a block.
     pub max_threads: u32,
     /// The cluster's extents in blocks.
@@ -23,7 +25,7 @@ pub struct Shape {
 
 impl Default for Shape {
     fn default() -> Shape {
-        Shape { block: None, max_threads: MAX_THREADS, cluster: None, multidimensional: false }
+        Shape { block: None, partial: [None; 3], max_threads: MAX_THREADS, cluster: None, multidimensional: false }
     }
 }
 
@@ -51,7 +53,7 @@ impl Shape {
         match self.block {
             Some(extents) => Some(extents[index]),
             None if !self.multidimensional && axis != Axis::X => Some(1),
-            None => None,
+            None => self.partial[index],
         }
     }
 

@@ -602,8 +602,26 @@ impl Symbols {
             None if yes == no => yes,
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
-            None => self.intern(Node::Select(on, yes, no)),
+            None => {
+                let yes = self.given_zero(on, yes, no);
+                self.intern(Node::Select(on, yes, no))
+            }
         }
+    }
+
+    /// `value`, which is taken where `on` holds, written like `other` where `on` says that a difference is zero:
+    /// of `n % c == 0 ? n : n - n % c + c` the first becomes `c * (n / c)`.
+    fn given_zero(&mut self, on: Symbol, value: Symbol, other: Symbol) -> Symbol {
+        let Node::Binary(Operator::Zero, difference, _) = *self.node(on) else { return value };
+        for factor in [-1, 1] {
+            let nothing = self.scale(difference, factor);
+            let same = self.add(value, nothing);
+            let apart = self.sub(other, same);
+            if self.as_int(apart).is_some() || same == other {
+                return same;
+            }
+        }
+        value
     }
 
     pub fn extreme(&mut self, operator: Operator, a: Symbol, b: Symbol) -> Symbol {

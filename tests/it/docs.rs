@@ -69,7 +69,7 @@ fn the_readme_lists_the_rules_and_options_that_exist() {
 
     let folder = Folder::new("readme");
     let mut known = String::new();
-    for verb in ["check", "why", "explain", "rules", "baseline", "config", "lsp", "completions", "man"] {
+    for verb in ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"] {
         known.push_str(&folder.run(&[verb, "--help"]).stdout);
     }
     for line in blocks(&readme, "sh").iter().flat_map(|block| block.lines()) {

@@ -29,6 +29,7 @@ fn render(mut outcome: Outcome, format: Format, style: Style) -> String {
     let path = |path: &str| path.to_string();
     let report = Report {
         skipped: &outcome.skipped,
+        charts: &outcome.charts,
         ..Report::new(&conclusion.findings, &outcome.sources, conclusion.summary.clone(), rules::ALL, &path)
     };
     let mut text = Vec::new();

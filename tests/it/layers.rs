@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the road. Each may read those before it.
-const ROAD: [&str; 21] = [
+const ROAD: [&str; 22] = [
     "text",
     "words",
     "finding",
+    "chart",
     "program",
     "graph",
     "source",

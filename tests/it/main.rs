@@ -5,6 +5,8 @@ mod cli;
 mod docs;
 mod fixtures;
 mod formats;
+mod graph;
+mod known;
 mod layers;
 mod lsp;
 mod marks;

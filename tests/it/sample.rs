@@ -1,5 +1,6 @@
 //! One outcome as the analysis would hand it over, made by hand: two files, a story through both, lanes, a fix, awkward text.
 
+use synclint::chart::{Chart, Edge, Line, Node, NodeKind, Stop, Who};
 use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Witness};
 use synclint::rules;
 use synclint::session::Outcome;
@@ -141,6 +142,39 @@ pub fn outcome() -> Outcome {
         skipped: vec![("src/blob.h".to_string(), "larger than 16 MiB".to_string())],
         comments: sources.iter().enumerate().map(|(file, source)| comments(file as u32, &source.bytes)).collect(),
         sources,
+        charts: vec![chart()],
+    }
+}
+
+/// What a reader is shown of the kernel: a branch that parts threads, the barrier in it.
+fn chart() -> Chart {
+    let line = |text: &str, number: u32, is_barrier: bool| Line {
+        at: at(0, text, 0),
+        number,
+        text: text.to_string(),
+        function: None,
+        is_barrier,
+    };
+    let edge = |from, to, label: &str| Edge { from, to, label: label.to_string(), is_back: false };
+    let blocks = Node { kind: NodeKind::Blocks, ..Node::default() };
+    Chart {
+        name: "reduce".to_string(),
+        given: None,
+        nodes: vec![
+            Node::default(),
+            Node { lines: vec![line("i < n", 8, false)], parts: Some(Who::Threads), decides: true, ..blocks.clone() },
+            Node {
+                lines: vec![line("s[lane] += in[i]", 9, false), line("__syncthreads()", 10, true)],
+                who: Who::Threads,
+                barriers: vec![Stop { name: "__syncthreads".to_string(), fault: Some("divergent-branch") }],
+                ..blocks
+            },
+            Node { kind: NodeKind::End, ..Node::default() },
+        ],
+        edges: vec![edge(0, 1, ""), edge(1, 2, "yes"), edge(1, 3, "no"), edge(2, 3, "")],
+        blocks: 5,
+        is_reduced: false,
+        findings: vec![("divergent-branch", at(0, "__syncthreads()", 0))],
     }
 }
 

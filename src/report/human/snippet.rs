@@ -49,8 +49,9 @@ impl<'a> Snippet<'a> {
         if inner_end <= start || end <= inner_start {
             return *span;
         }
-        let before = self.trim(start, inner_start);
-        let after = self.trim(inner_end, end);
+        // A span that was cut already may overlap the inner one by half.
+        let before = self.trim(start, inner_start.max(start));
+        let after = self.trim(inner_end.min(end), end);
         let text = &self.bytes[before.0..before.1];
         let word = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         let (start, end) = match is_step && word > 0 {

@@ -6,7 +6,7 @@ use crate::source::items::ItemKind;
 use crate::source::lexer::{Token, TokenKind};
 use crate::source::tree::Tree;
 use crate::text::FileId;
-use crate::words::Words;
+use crate::words::{GroupMaker, Words};
 use memchr::memmem;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -157,23 +157,14 @@ struct GroupWords {
 
 impl GroupWords {
     fn of(file: &File, words: &Words) -> GroupWords {
-        let on: FxHashSet<&str> = words
-            .table
-            .barrier
-            .iter()
-            .flat_map(|row| row.on.iter().map(String::as_str))
-            .filter(|on| *on != "group" && *on != "any")
-            .collect();
         let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
         for token in &file.tokens {
-            if token.kind == TokenKind::Identifier
-                && matches!(token.first, b'c' | b't' | b'g' | b'b' | b'l' | b'm' | b'N')
-            {
+            if token.kind == TokenKind::Identifier {
                 let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
                 found.groups |= word == "cooperative_groups"
                     || words.group_maker(word).is_some()
                     || word != "tile" && words.group_type(word).is_some();
-                if on.contains(word) {
+                if words.is_barrier_class(word) {
                     found.classes.insert(word.as_bytes().to_vec());
                 }
             }
@@ -233,6 +224,9 @@ impl<'a> Scan<'a> {
         if self.words.library(word).is_some() {
             return !self.unmarked;
         }
+        if called && !is_method && self.makes_parts(word) {
+            return true;
+        }
         let rows = if is_method { self.words.barrier_method(word) } else { self.words.barrier(word) };
         rows.iter().any(|row| {
             if row.on.is_empty() {
@@ -250,12 +244,23 @@ impl<'a> Scan<'a> {
         }) || !is_method && before == b"::" && called && self.static_method(word)
     }
 
-    /// `NamedBarrier::sync(..)`
+    /// `NamedBarrier::sync(..)`, `thread_block::sync()`
     fn static_method(&self, word: &str) -> bool {
         !self.unmarked
             && self.words.barrier_method(word).iter().any(|row| {
-                row.on.iter().any(|on| on != "group" && on != "any" && self.file.classes.contains(on.as_bytes()))
+                row.on.iter().any(|on| match on.as_str() {
+                    "any" => false,
+                    "group" => self.file.groups,
+                    class => self.file.classes.contains(class.as_bytes()),
+                })
             })
+    }
+
+    /// Parting a group is collective for it.
+    fn makes_parts(&self, word: &str) -> bool {
+        !self.unmarked
+            && self.file.groups
+            && matches!(self.words.group_maker(word), Some(GroupMaker::Tile | GroupMaker::Partition))
     }
 
     fn finish(mut self) -> Vec<u32> {
@@ -265,8 +270,13 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Inline PTX: `bar.sync`, `barrier.cluster.arrive`, but not `mbarrier.` and no prose.
+/// Inline PTX: `bar.sync`, `barrier.cluster.arrive`, `shfl.sync`, but not `mbarrier.` and no prose.
 fn spells_barrier(text: &[u8]) -> bool {
+    let collectives: [&[u8]; 6] =
+        [b"shfl.sync.", b"vote.sync.", b"match.any.sync", b"match.all.sync", b"redux.sync.", b"elect.sync"];
+    if collectives.iter().any(|word| memmem::find(text, word).is_some()) {
+        return true;
+    }
     [&b"bar."[..], b"barrier."].iter().any(|word| {
         memmem::find_iter(text, word).any(|at| {
             let starts = at == 0 || !text[at - 1].is_ascii_alphanumeric() && text[at - 1] != b'_';

@@ -32,7 +32,7 @@ pub fn with_session<R: Send>(
                 words: &words,
                 launches: &launches,
                 policy: Policy::default(),
-                known_blocks: &|_| None,
+                known: &|_| None,
             };
             work(&session, &roots, &Lines::new(files))
         };

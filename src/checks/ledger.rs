@@ -1,0 +1,448 @@
+//! The ledger of named barriers: who comes to which of the sixteen, and does that make up the count?
+//!
+//! PTX ISA, "bar, barrier": the number is 0..15, the count a multiple of the warp's size, and the barrier opens when as
+//! many threads have arrived, whole warps at a time; a vote (`.red`) must not share an open barrier with `.sync` or
+//! `.arrive`, and who arrived must not do so again before it has opened.
+//! Threads are counted optimistically: who may come counts as coming, so what does not add up then never does.
+//! It does not follow rounds: that two roles go round equally often is left to the reader.
+
+use super::reach::{self, Reach, Threads};
+use super::{Check, Verdict, divergence, leaving};
+use crate::finding::Witness;
+use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
+use crate::rules;
+use crate::uniformity::extent::Extent;
+
+/// Named barriers a block has.
+const BARRIERS: i64 = 16;
+const WARP: i64 = 32;
+
+const NUMBERS: &str = "number them from 0 to 15; barrier 0 is the one of `__syncthreads()`";
+const SAME_COUNT: &str = "give all who meet at a barrier the same count: that of all of them together";
+
+/// Everything that comes to counted barriers of one graph, for each block that its launches may have.
+#[derive(Default)]
+pub struct Ledger {
+    pages: Vec<Page>,
+}
+
+/// One shape of the block.
+struct Page {
+    block: [u32; 3],
+    entries: Vec<Entry>,
+}
+
+/// Threads that come to one barrier instruction with one number and one count.
+struct Entry {
+    inst: InstId,
+    /// Not known: may be any.
+    id: Option<i64>,
+    /// Not known, or the whole block.
+    count: Option<i64>,
+    threads: Threads,
+    /// They surely come, and once each.
+    certain: bool,
+    waits: bool,
+    votes: bool,
+    /// In a loop without anything that waits, so that it may come any number of times.
+    repeats: bool,
+}
+
+/// Blocks of unknown size are tried in whole warps.
+pub fn open(check: &Check) -> Ledger {
+    let sites: Vec<InstId> = check
+        .analysed
+        .barriers()
+        .filter(|inst| {
+            let group = check.as_barrier(*inst).map(|barrier| &barrier.group);
+            matches!(group, Some(Group::Counted { .. } | Group::Named { .. }))
+        })
+        .collect();
+    let graph = check.analysed.graph;
+    let counted = |inst: &InstId| matches!(check.as_barrier(*inst), Some(Barrier { group: Group::Counted { .. }, .. }));
+    if !sites.iter().any(counted) || !graph.is_kernel || !graph.incomplete.is_empty() {
+        return Ledger::default();
+    }
+    let shape = &check.analysed.shape;
+    let blocks: Vec<[u32; 3]> = match shape.block {
+        Some(block) => vec![block],
+        None if shape.is_line() => (1..=shape.most_threads() / 32).map(|warps| [warps * 32, 1, 1]).collect(),
+        None => Vec::new(),
+    };
+    let page = |block: [u32; 3]| {
+        let reach = reach::reach(check, block);
+        let entries = sites.iter().flat_map(|site| entries(check, &reach, *site)).collect();
+        Page { block, entries }
+    };
+    Ledger { pages: blocks.into_iter().map(page).collect() }
+}
+
+/// What is wrong with a named barrier, if anything.
+pub fn check(check: &Check, inst: InstId, barrier: &Barrier) -> Option<Verdict> {
+    let (id, count) = match &barrier.group {
+        Group::Named { id, .. } => (*id, None),
+        Group::Counted { id, count, .. } => (*id, Some(*count)),
+        _ => return None,
+    };
+    if let Some(id) = id
+        && let Some(verdict) = number(check, inst, id)
+    {
+        return Some(verdict);
+    }
+    let count = count?;
+    if let Some(verdict) = whole_warps(check, inst, count) {
+        return Some(verdict);
+    }
+    let ledger = check.ledger.get_or_init(|| open(check));
+    if !barrier.waits && ledger.repeats(check, inst) {
+        return Some(again(check, inst, barrier));
+    }
+    sum(check, ledger, inst)
+}
+
+// ---------------------------------------------------------------- number and count
+
+fn number(check: &Check, inst: InstId, id: Value) -> Option<Verdict> {
+    let symbol = check.analysed.symbol(id);
+    let bounds = check.facts.bounds(symbol);
+    let known = check.analysed.values.symbols.as_int(symbol);
+    if bounds.low < BARRIERS && bounds.high >= 0 {
+        return None;
+    }
+    let which = match known {
+        Some(id) => format!("barrier {id}"),
+        None => "this barrier's number".to_string(),
+    };
+    let text = format!("a block has barriers 0 to 15, and {which} is none of them");
+    Some(verdict(check, inst, &text, NUMBERS))
+}
+
+fn whole_warps(check: &Check, inst: InstId, count: Value) -> Option<Verdict> {
+    let count = check.analysed.values.symbols.as_int(check.analysed.symbol(count))?;
+    if count > 0 && count % WARP == 0 {
+        return None;
+    }
+    let text = match count {
+        0 => "a count of 0 threads waits for nobody".to_string(),
+        count => format!("a count of {count} threads is no whole number of warps"),
+    };
+    Some(verdict(check, inst, &text, "give it a multiple of 32: the hardware counts warps, not threads"))
+}
+
+// ---------------------------------------------------------------- arriving again
+
+impl Ledger {
+    fn repeats(&self, check: &Check, inst: InstId) -> bool {
+        let mut entries =
+            self.pages.iter().flat_map(|page| &page.entries).filter(|entry| entry.inst == inst).peekable();
+        if entries.peek().is_some() { entries.all(|entry| entry.repeats) } else { repeats(check, inst, None) }
+    }
+}
+
+/// An arrive in a loop in which nothing holds its threads back until the barrier has opened.
+fn repeats(check: &Check, inst: InstId, reach: Option<&Reach>) -> bool {
+    let flow = &check.analysed.flow;
+    let graph = check.analysed.graph;
+    let own = check.analysed.block(inst);
+    let Some(innermost) = flow.loop_of[own.index()] else { return false };
+    let shared =
+        |block: BlockId| reach.is_none_or(|reach| !reach.come[block.index()].and(&reach.come[own.index()]).is_empty());
+    let free = |inst: &InstId| match &graph.insts[inst.index()].op {
+        Op::Barrier(barrier) => !barrier.waits || matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }),
+        // A flag that is waited for, or code nobody shows.
+        Op::Atomic { .. } | Op::Unknown { unseen: Some(_), .. } | Op::Clobber { .. } => false,
+        Op::Load { is_volatile, .. } => !is_volatile,
+        _ => true,
+    };
+    let blocks = flow.loops[innermost].blocks.iter().filter(|block| shared(**block));
+    blocks.flat_map(|block| &graph.blocks[block.index()].insts).all(free)
+}
+
+fn again(check: &Check, inst: InstId, barrier: &Barrier) -> Verdict {
+    let text = "this loop arrives again without waiting for the barrier to have opened";
+    let help = format!(
+        "wait in the loop for those who use what was made (a second barrier on which they arrive), so that `{}` comes once a turn",
+        barrier.name
+    );
+    verdict(check, inst, text, &help)
+}
+
+// ---------------------------------------------------------------- sums
+
+/// What one shape of the block says of a barrier.
+enum Sum {
+    /// Nobody comes here, or not all is known.
+    Open,
+    Fits,
+    Short(Key),
+    /// More come than the count lets through.
+    Left(Key),
+    /// Votes and plain barriers need one another to make up the count.
+    Mixed(Key),
+    /// Some threads come to a barrier that does not exist.
+    Outside(Key),
+    /// Threads arrive with one count, and all who wait do so with another.
+    Unheard(Key),
+}
+
+#[derive(Copy, Clone)]
+struct Key {
+    id: i64,
+    count: i64,
+}
+
+/// The count, if it cannot be made up in any block the kernel may be launched with.
+fn sum(check: &Check, ledger: &Ledger, inst: InstId) -> Option<Verdict> {
+    let mut fault: Option<(&Page, Sum)> = None;
+    for page in &ledger.pages {
+        match page.sum(inst) {
+            Sum::Open => {}
+            Sum::Fits => return None,
+            // The largest block says most.
+            sum => fault = Some((page, sum)),
+        }
+    }
+    let (page, sum) = fault?;
+    match sum {
+        Sum::Short(key) => Some(page.short(check, inst, key)),
+        Sum::Left(key) => Some(page.left(check, inst, key)),
+        Sum::Mixed(key) => Some(page.mixed(check, inst, key)),
+        Sum::Outside(key) => Some(page.outside(check, inst, key)),
+        Sum::Unheard(key) => Some(page.unheard(check, inst, key)),
+        Sum::Open | Sum::Fits => None,
+    }
+}
+
+impl Page {
+    fn sum(&self, inst: InstId) -> Sum {
+        if self.entries.iter().any(|entry| entry.id.is_none()) {
+            return Sum::Open;
+        }
+        let mut seen = false;
+        for own in self.entries.iter().filter(|entry| entry.inst == inst) {
+            let (Some(id), Some(count)) = (own.id, own.count) else { return Sum::Open };
+            let key = Key { id, count };
+            if count <= 0 || count % WARP != 0 || self.of_number(id).any(|entry| entry.count.is_none()) {
+                return Sum::Open;
+            }
+            seen = true;
+            if !(0..BARRIERS).contains(&id) {
+                return Sum::Outside(key);
+            }
+            if self.at(key).any(|entry| entry.repeats) {
+                return Sum::Open;
+            }
+            if !own.waits {
+                // Too few are a fault of those who wait.
+                let heard = self.at(key).any(|entry| entry.waits) || !self.of_number(id).any(|entry| entry.waits);
+                if heard {
+                    continue;
+                }
+                return Sum::Unheard(key);
+            }
+            let most = self.most(key, &|_| true);
+            if most < count {
+                return Sum::Short(key);
+            }
+            let votes = self.at(key).any(|entry| entry.votes);
+            let plain = self.at(key).any(|entry| !entry.votes);
+            if votes && plain && self.most(key, &|entry| entry.votes) < count {
+                return Sum::Mixed(key);
+            }
+            let total: i64 = self.at(key).map(Entry::arrivals).sum();
+            let arrives: i64 = self.at(key).filter(|entry| !entry.waits).map(Entry::arrivals).sum();
+            if self.of_number(id).all(|entry| entry.certain && entry.count == Some(count)) && total % count > arrives {
+                return Sum::Left(key);
+            }
+        }
+        if seen { Sum::Fits } else { Sum::Open }
+    }
+
+    fn of_number(&self, id: i64) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(move |entry| entry.id == Some(id))
+    }
+
+    fn at(&self, key: Key) -> impl Iterator<Item = &Entry> {
+        self.of_number(key.id).filter(move |entry| entry.count == Some(key.count))
+    }
+
+    /// The most threads that can be at the barrier at once: who waits does so at one place, who arrives goes on.
+    fn most(&self, key: Key, counts: &dyn Fn(&Entry) -> bool) -> i64 {
+        let waiting = self
+            .at(key)
+            .filter(|entry| entry.waits && counts(entry))
+            .fold(Threads::default(), |all, entry| all.or(&entry.threads));
+        let arriving: i64 = self.at(key).filter(|entry| !entry.waits && counts(entry)).map(Entry::arrivals).sum();
+        i64::from(waiting.warps()) * WARP + arriving
+    }
+
+    fn comers(&self, key: Key) -> Threads {
+        self.at(key).fold(Threads::default(), |all, entry| all.or(&entry.threads))
+    }
+
+    fn everyone(&self) -> Threads {
+        Threads::first(self.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)))
+    }
+
+    // ------------------------------------------------------------ what to say
+
+    fn short(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let Key { id, count } = key;
+        let most = self.most(key, &|_| true);
+        let other = self.of_number(id).find_map(|entry| entry.count.filter(|other| *other != count));
+        let missing =
+            self.everyone().without(&self.of_number(id).fold(Threads::default(), |all, entry| all.or(&entry.threads)));
+        let block = self.everyone().count();
+        let text = match other {
+            Some(other) => format!(
+                "barrier {id} waits for {count} threads here and for {other} elsewhere, and only {most} can come with this count"
+            ),
+            None if check.analysed.shape.block.is_some() && missing.is_empty() && i64::from(block) < count => {
+                format!("barrier {id} waits for {count} threads, but the block has {block}")
+            }
+            None => format!("barrier {id} waits for {count} threads, but no more than {most} can come"),
+        };
+        let help = match other {
+            Some(_) => SAME_COUNT.to_string(),
+            None => format!(
+                "let the count be the threads that come, {most} here, those that only arrive among them; or let the others come, too"
+            ),
+        };
+        let mut verdict = self.verdict(check, inst, key, &text, &help);
+        // Somebody stays away: the branch that keeps them away is the cause.
+        if !missing.is_empty() && other.is_none() {
+            let splits = |each: &crate::flow::control::Dependence| {
+                check.analysed.fork(&check.facts, each.fork).shown < Extent::BLOCK
+            };
+            let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
+            let dependences = check.dependences(check.analysed.block(inst));
+            let lead = dependences.iter().copied().filter(splits).min_by_key(|each| check.distance(&chain, each.fork));
+            if let Some(lead) = lead {
+                verdict.rule = divergence::rule(check, inst, lead, leaving::ways(check, inst, lead));
+                verdict.frame = chain[check.distance(&chain, lead.fork)];
+                verdict.lead = Some(lead);
+            }
+        }
+        verdict
+    }
+
+    fn left(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let Key { id, count } = key;
+        let total: i64 = self.at(key).map(Entry::arrivals).sum();
+        let text = format!(
+            "barrier {id} opens for every {count} threads, but {total} come: the last {} wait for good",
+            total % count
+        );
+        let help =
+            format!("let the count be all who come, {total} here; or give each set of {count} a barrier of its own");
+        self.verdict(check, inst, key, &text, &help)
+    }
+
+    fn outside(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let text = format!("a block has barriers 0 to 15, and some threads come to barrier {}", key.id);
+        self.verdict(check, inst, key, &text, NUMBERS)
+    }
+
+    fn unheard(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let Key { id, count } = key;
+        let text =
+            format!("threads arrive at barrier {id} with a count of {count}, but nobody waits there with that count");
+        self.verdict(check, inst, key, &text, SAME_COUNT)
+    }
+
+    fn mixed(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let text = format!(
+            "barrier {} is shared by a vote (`.red`) and a plain barrier, and neither makes up the {} threads alone",
+            key.id, key.count
+        );
+        self.verdict(check, inst, key, &text, "let all who meet here vote, or none of them")
+    }
+
+    fn verdict(&self, check: &Check, inst: InstId, key: Key, text: &str, help: &str) -> Verdict {
+        let comers = self.comers(key);
+        let known = check.analysed.shape.block.is_some();
+        let size = format!("a block of {}", super::witness::spell_block(self.block));
+        let witness = Witness {
+            given: if known { size } else { format!("{size} at most") },
+            arrive: super::lanes::ranges(comers.ranks().collect()),
+            missing: super::lanes::ranges(self.everyone().without(&comers).ranks().collect()),
+            lanes: false,
+            mask: None,
+        };
+        let also = self
+            .of_number(key.id)
+            .filter(|entry| entry.inst != inst)
+            .map(|entry| {
+                let how = if entry.waits { "wait" } else { "arrive" };
+                let with = entry.count.filter(|count| *count != key.count);
+                let with = with.map_or(String::new(), |count| format!(" with a count of {count}"));
+                let who = super::lanes::spell(&super::lanes::ranges(entry.threads.ranks().collect()));
+                (check.analysed.graph.insts[entry.inst.index()].at, format!("threads {who} {how} here{with}"))
+            })
+            .collect();
+        let scope = Some(format!("{} threads", key.count));
+        Verdict { witness: Some(witness), also, scope, ..verdict(check, inst, text, help) }
+    }
+}
+
+impl Entry {
+    fn arrivals(&self) -> i64 {
+        i64::from(self.threads.warps()) * WARP
+    }
+}
+
+// ---------------------------------------------------------------- who comes
+
+/// The threads that come to a counted barrier, parted by the number and count they come with.
+fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
+    let Some(barrier) = check.as_barrier(inst) else { return Vec::new() };
+    let (id, count) = match &barrier.group {
+        Group::Counted { id, count, .. } => (*id, Some(*count)),
+        Group::Named { id, .. } => (*id, None),
+        _ => return Vec::new(),
+    };
+    let block = check.analysed.block(inst);
+    let symbol = |value: Value| check.analysed.symbol(value);
+    let certain = reach.certain(check, block);
+    let repeats = !barrier.waits && repeats(check, inst, Some(reach));
+    let mut found: Vec<Entry> = Vec::new();
+    for rank in reach.come[block.index()].ranks() {
+        let own_id = id.and_then(|id| reach.value(check, symbol(id), rank));
+        let own_count = count.and_then(|count| reach.value(check, symbol(count), rank));
+        match found.iter_mut().find(|entry| entry.id == own_id && entry.count == own_count) {
+            Some(entry) => entry.threads.add(rank),
+            None => {
+                let mut threads = Threads::default();
+                threads.add(rank);
+                found.push(Entry {
+                    inst,
+                    id: own_id,
+                    count: own_count,
+                    threads,
+                    certain,
+                    waits: barrier.waits,
+                    votes: barrier.result != Outcome::Nothing,
+                    repeats,
+                });
+            }
+        }
+    }
+    found
+}
+
+fn verdict(check: &Check, inst: InstId, text: &str, help: &str) -> Verdict {
+    let name = check.as_barrier(inst).map_or("", |barrier| &barrier.name);
+    Verdict {
+        rule: &rules::NAMED_BARRIER,
+        likely: false,
+        lead: None,
+        others: Vec::new(),
+        frame: check.analysed.graph.insts[inst.index()].frame,
+        need: Extent::BLOCK,
+        scope: Some("named barrier".to_string()),
+        message: Some(format!("`{name}`: {text}")),
+        help: Some(help.to_string()),
+        witness: None,
+        also: Vec::<(At, String)>::new(),
+    }
+}

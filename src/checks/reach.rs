@@ -1,0 +1,180 @@
+//! Which threads of a block can come to each basic block: forks over the thread index are followed thread by thread.
+//!
+//! A condition that is not known leads both ways, so what is found is who may come; `certain` says where all of them do,
+//! once each. What it does not know: how often a loop goes round, or in which order threads come.
+
+use super::Check;
+use crate::graph::{Axis, BlockId, End, Source};
+use crate::uniformity::extent::Extent;
+use crate::uniformity::facts::Thread;
+use crate::uniformity::shape::MAX_THREADS;
+use crate::uniformity::symbols::{Leaf, Node, Symbol};
+
+const WORDS: usize = MAX_THREADS as usize / 64;
+
+/// A set of threads of a block, by rank.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Threads([u64; WORDS]);
+
+impl Threads {
+    pub fn first(count: u32) -> Threads {
+        let mut all = Threads::default();
+        (0..count.min(MAX_THREADS)).for_each(|rank| all.add(rank));
+        all
+    }
+
+    pub fn add(&mut self, rank: u32) {
+        if let Some(word) = self.0.get_mut(rank as usize / 64) {
+            *word |= 1 << (rank % 64);
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    pub fn and(&self, other: &Threads) -> Threads {
+        Threads(std::array::from_fn(|index| self.0[index] & other.0[index]))
+    }
+
+    pub fn or(&self, other: &Threads) -> Threads {
+        Threads(std::array::from_fn(|index| self.0[index] | other.0[index]))
+    }
+
+    pub fn without(&self, other: &Threads) -> Threads {
+        Threads(std::array::from_fn(|index| self.0[index] & !other.0[index]))
+    }
+
+    pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..MAX_THREADS).filter(|rank| self.0[*rank as usize / 64] & (1 << (rank % 64)) != 0)
+    }
+
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Warps of which some lane is in it.
+    pub fn warps(&self) -> u32 {
+        self.0.iter().map(|word| u32::from(*word as u32 != 0) + u32::from(word >> 32 != 0)).sum()
+    }
+}
+
+/// Who comes where in a block of known extents.
+pub struct Reach {
+    pub block: [u32; 3],
+    /// By basic block.
+    pub come: Vec<Threads>,
+    /// Forks at which some thread's way is not known.
+    open: Vec<bool>,
+}
+
+/// Follows all threads of a block of these extents from the entry.
+pub fn reach(check: &Check, block: [u32; 3]) -> Reach {
+    let flow = &check.analysed.flow;
+    let count = flow.successors.len();
+    let size = block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)).min(MAX_THREADS);
+    let mut found = Reach { block, come: vec![Threads::default(); count], open: vec![false; count] };
+    let Some(entry) = flow.order.first() else { return found };
+    let mut edges: Vec<Option<Vec<(BlockId, Threads)>>> = vec![None; count];
+    found.come[entry.index()] = Threads::first(size);
+    let mut work = vec![*entry];
+    while let Some(from) = work.pop() {
+        let here = found.come[from.index()];
+        if edges[from.index()].is_none() {
+            let (ways, open) = ways(check, from, block, size);
+            found.open[from.index()] = open;
+            edges[from.index()] = Some(ways);
+        }
+        for (to, takes) in edges[from.index()].iter().flatten() {
+            let come = found.come[to.index()].or(&here.and(takes));
+            if come != found.come[to.index()] {
+                found.come[to.index()] = come;
+                work.push(*to);
+            }
+        }
+    }
+    found
+}
+
+impl Reach {
+    /// The threads that may come to a block surely do, and once each.
+    pub fn certain(&self, check: &Check, block: BlockId) -> bool {
+        check.analysed.flow.loop_of[block.index()].is_none()
+            && check.dependences(block).iter().all(|each| !self.open[each.fork.index()])
+    }
+
+    /// The value of a symbol in a thread, where it is made of the thread index and the block's extents.
+    pub fn value(&self, check: &Check, symbol: Symbol, rank: u32) -> Option<i64> {
+        value(check, symbol, self.block, rank)
+    }
+}
+
+/// By which edges of a block which threads go on, and whether that is unknown for some.
+fn ways(check: &Check, from: BlockId, block: [u32; 3], size: u32) -> (Vec<(BlockId, Threads)>, bool) {
+    let successors = &check.analysed.flow.successors[from.index()];
+    let everyone = Threads::first(size);
+    let all = |open: bool| (successors.iter().map(|to| (*to, everyone)).collect(), open);
+    if successors.len() < 2 {
+        return all(false);
+    }
+    let Some(on) = check.analysed.values.condition[from.index()] else { return all(true) };
+    let alike = check.analysed.fork(&check.facts, from).shown >= Extent::BLOCK;
+    if alike && !speaks_of_the_block(check, on) {
+        return all(true);
+    }
+    let mut taken: Vec<(BlockId, Threads)> = successors.iter().map(|to| (*to, Threads::default())).collect();
+    let mut open = false;
+    for rank in 0..size {
+        let target = value(check, on, block, rank).and_then(|value| target(check, from, value));
+        open |= target.is_none();
+        for (to, threads) in &mut taken {
+            if target.is_none_or(|target| target == *to) {
+                threads.add(rank);
+            }
+        }
+    }
+    (taken, open)
+}
+
+fn target(check: &Check, from: BlockId, value: i64) -> Option<BlockId> {
+    match &check.analysed.graph.blocks[from.index()].end {
+        End::Branch { yes, no, .. } => Some(if value != 0 { *yes } else { *no }),
+        End::Switch { cases, default, .. } => {
+            for (case, to) in cases {
+                if check.analysed.values.symbols.as_int(check.analysed.symbol(*case))? == value {
+                    return Some(*to);
+                }
+            }
+            Some(*default)
+        }
+        _ => None,
+    }
+}
+
+fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    symbols
+        .leaves(symbol)
+        .iter()
+        .any(|leaf| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::BlockDim(_) | Source::BlockSize))))
+}
+
+fn value(check: &Check, symbol: Symbol, block: [u32; 3], rank: u32) -> Option<i64> {
+    let [across, down, _] = block;
+    let symbols = &check.analysed.values.symbols;
+    let given = |leaf: Symbol| match symbols.node(leaf) {
+        Node::Leaf(Leaf::Source(Source::BlockDim(axis))) => {
+            let axis = match axis {
+                Axis::X => 0,
+                Axis::Y => 1,
+                Axis::Z => 2,
+            };
+            Some(i64::from(block[axis]))
+        }
+        Node::Leaf(Leaf::Source(Source::BlockSize)) => Some(block.iter().map(|extent| i64::from(*extent)).product()),
+        _ => None,
+    };
+    let (across, down) = (across.max(1), down.max(1));
+    let thread = Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down };
+    check.facts.value(symbol, &thread, &given)
+}

@@ -1,0 +1,98 @@
+//! The verb `graph`: a kernel's control flow as a picture.
+
+use super::arguments::{self, ColorArguments, Input};
+use super::check::{Plan, plan};
+use super::output::{to_file, to_stderr, to_stdout};
+use super::{Exit, Failure};
+use crate::report::chart::{self, ChartFormat};
+use crate::rules;
+use crate::session::{self, Drawn};
+use crate::settings;
+use std::path::{Path, PathBuf};
+
+/// Names that are listed where several would do.
+const LISTED: usize = 30;
+
+pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
+    let path = &arguments.file;
+    match std::fs::metadata(path) {
+        Err(error) => return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error)))),
+        Ok(data) if data.is_dir() => {
+            return Err(Failure::line(format!("{} is a folder; name the file that holds the kernel", path.display())));
+        }
+        Ok(_) => {}
+    }
+    // What the kernel calls may be anywhere: without paths and without a root, its folder has to do.
+    let mut paths = arguments.reading.paths.clone();
+    if paths.is_empty() {
+        paths.push(
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from),
+        );
+    }
+    paths.push(path.clone());
+    let input = Input { paths, ..arguments.reading.clone() };
+    let Plan { settings, request, .. } = plan(&input, &ColorArguments::default())?;
+    let drawn = session::graph(&settings, &request, path, arguments.kernel.as_deref())
+        .map_err(|error| Failure::line(error.0))?;
+    let format = arguments.format.or_else(|| ending(arguments.output.as_deref()?)).unwrap_or(ChartFormat::Dot);
+    let chart = match &drawn.chart {
+        Some(Ok(chart)) => chart,
+        Some(Err(0)) => return Err(Failure::line("its graph is too large for a picture")),
+        Some(Err(blocks)) => {
+            return Err(Failure::line(format!("its graph has {blocks} blocks: too large for a picture")));
+        }
+        None => return Err(Failure(unknown(arguments, &drawn))),
+    };
+    if let [first, _, ..] = drawn.meant[..] {
+        let lines: Vec<String> = drawn.meant.iter().map(|index| drawn.functions[*index].1.to_string()).collect();
+        let (name, line) = &drawn.functions[first];
+        to_stderr(&format!(
+            "synclint: {} functions are called so, on lines {}; this is `{name}:{line}`\n",
+            lines.len(),
+            lines.join(", ")
+        ));
+    }
+    let text = chart::render(chart, format);
+    match &arguments.output {
+        Some(file) => to_file(file, |out| out.write_all(text.as_bytes()))?,
+        None => to_stdout(|out| out.write_all(text.as_bytes()))?,
+    }
+    Ok(Exit::Clean)
+}
+
+fn ending(path: &Path) -> Option<ChartFormat> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "svg" => Some(ChartFormat::Svg),
+        "dot" | "gv" => Some(ChartFormat::Dot),
+        "mmd" | "mermaid" => Some(ChartFormat::Mermaid),
+        _ => None,
+    }
+}
+
+/// Why there is nothing to draw, and what there is.
+fn unknown(arguments: &arguments::Graph, drawn: &Drawn) -> String {
+    let path = arguments.file.display();
+    if !drawn.found {
+        return format!("error: {path} is not among the files read: it has no device code, or is excluded\n");
+    }
+    if drawn.functions.is_empty() {
+        return format!("error: {path} holds no kernel\n");
+    }
+    let names = drawn.functions.iter().map(|(name, _)| name.as_str());
+    let mut text = match &arguments.kernel {
+        None => format!("error: {path} holds {} functions; choose one with --kernel\n", drawn.functions.len()),
+        Some(wanted) => {
+            let bare = names.clone().map(|name| name.rsplit("::").next().unwrap_or(name));
+            let near = rules::nearest(wanted, names.clone()).or_else(|| rules::nearest(wanted, bare));
+            let hint = near.map(|index| format!("; did you mean `{}`?", drawn.functions[index].0));
+            format!("error: {path} holds no kernel `{wanted}`{}\n", hint.unwrap_or_default())
+        }
+    };
+    for (name, line) in drawn.functions.iter().take(LISTED) {
+        text.push_str(&format!("  {name}:{line}\n"));
+    }
+    if drawn.functions.len() > LISTED {
+        text.push_str(&format!("  and {} more\n", drawn.functions.len() - LISTED));
+    }
+    text
+}
