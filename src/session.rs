@@ -3,6 +3,7 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod fixes;
 mod read;
 
 use crate::analysis::{self, Answer, Standing};
@@ -16,12 +17,14 @@ use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
+use crate::source::index::Options;
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
 use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
 use crate::words::Words;
 use rayon::prelude::*;
+use read::Read;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -43,6 +46,8 @@ pub struct Request {
     pub no_ignore: bool,
     /// Draw the control flow of what has findings.
     pub charts: bool,
+    /// Look for changes that mend findings, and prove them.
+    pub fixes: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -99,23 +104,29 @@ pub struct Loaded {
     words: Words,
     roots: Closure,
     launches: Launches,
+    options: Options,
     skipped: Vec<(String, String)>,
     charts: bool,
+    fixes: bool,
 }
 
 /// Reads, without analysing anything.
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
-        let (files, skipped) = read::files(settings, request, &words)?;
-        let tree = Tree::new(files);
-        let roots = closure::closure(&tree, &words);
-        let launches = Launches::new(&tree, &roots.kernels);
-        Ok(Loaded { tree, words, roots, launches, skipped, charts: request.charts })
+        let read = read::files(settings, request, &words)?;
+        Ok(Loaded { charts: request.charts, fixes: request.fixes, ..Loaded::of(words, read) })
     })
 }
 
 impl Loaded {
+    fn of(words: Words, Read { files, options, skipped }: Read) -> Loaded {
+        let tree = Tree::new(files);
+        let roots = closure::closure(&tree, &words);
+        let launches = Launches::new(&tree, &roots.kernels);
+        Loaded { tree, words, roots, launches, options, skipped, charts: false, fixes: false }
+    }
+
     /// Analyses the kernels and device functions that are `wanted`.
     pub fn analyse(
         &self,
@@ -124,12 +135,16 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
+            let items: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
             let answers = for_each_root(&self.roots, progress, wanted, |item| {
                 let answer = analysis::root(session, item);
                 let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
                 (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
             });
-            let (answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+            let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+            if self.fixes {
+                fixes::offer(settings, session, &self.options, &items, &mut answers);
+            }
             let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
             Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
         })
@@ -209,19 +224,22 @@ impl Loaded {
         settings: &Settings,
         work: impl FnOnce(&analysis::Session) -> T + Send,
     ) -> Result<T, Error> {
-        on_big_stacks(settings.jobs, || {
-            let program = Program::of(&self.tree);
-            let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
-            let session = analysis::Session {
-                tree: &self.tree,
-                program: &program,
-                words: &self.words,
-                launches: &self.launches,
-                policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-                known: &known,
-            };
-            Ok(work(&session))
-        })
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, work)))
+    }
+
+    /// For threads that have a big stack already.
+    fn with_session<T>(&self, settings: &Settings, work: impl FnOnce(&analysis::Session) -> T) -> T {
+        let program = Program::of(&self.tree);
+        let known_blocks = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
+        let session = analysis::Session {
+            tree: &self.tree,
+            program: &program,
+            words: &self.words,
+            launches: &self.launches,
+            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
+            known_blocks: &known_blocks,
+        };
+        work(&session)
     }
 }
 

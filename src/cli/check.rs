@@ -19,6 +19,7 @@ use std::time::Instant;
 pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
+    request.fixes = true;
     let is_html = |format: &Format| *format == Format::Html;
     request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);
     let fail_on = match arguments.fail_on {
@@ -266,6 +267,10 @@ fn summary_line(report: &Report) -> String {
             "not read" => format!("; {} not read", plural(count, "file")),
             _ => format!("; {count} {what}"),
         });
+    }
+    let mended = report.findings.iter().filter(|located| !located.finding.fixes.is_empty()).count();
+    if mended > 0 {
+        line.push_str(&format!("; {mended} can be mended with --fix"));
     }
     line.push('\n');
     line

@@ -10,8 +10,16 @@ use crate::words::Words;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The files, and those that were not read, with the reason.
-pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<(Files, Vec<(String, String)>), Error> {
+/// What was read.
+pub struct Read {
+    pub files: Files,
+    /// What they were indexed with.
+    pub options: Options,
+    /// Files that were not read, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
     let wanted = move |path: &Path, _| !exclude.matches(path) && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
@@ -42,7 +50,8 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<(F
     sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
-    Ok((Files::new(screen::index(sources, words, &options), &options), skipped))
+    let files = Files::new(screen::index(sources, words, &options), &options);
+    Ok(Read { files, options, skipped })
 }
 
 /// The folders that a confined walk stays in, links resolved.

@@ -3,6 +3,7 @@
 mod baseline;
 mod cli;
 mod docs;
+mod fix;
 mod fixtures;
 mod formats;
 mod graph;

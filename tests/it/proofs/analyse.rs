@@ -32,7 +32,7 @@ pub fn with_session<R: Send>(
                 words: &words,
                 launches: &launches,
                 policy: Policy::default(),
-                known: &|_| None,
+                known_blocks: &|_| None,
             };
             work(&session, &roots, &Lines::new(files))
         };
