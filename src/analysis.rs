@@ -4,9 +4,10 @@
 //! that only some launches bear out names one of them. A panic costs the function it happens in, and says so.
 
 use crate::chart::Chart;
-use crate::checks::{self, Policy, why::Explanation};
+use crate::checks::why::{Explanation, ValueExplanation};
+use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
-use crate::graph::{At, Graph, ItemId, Op};
+use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op};
 use crate::inline::{self, Instance, Program};
 use crate::lower;
 use crate::rules;
@@ -332,4 +333,132 @@ fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
         }
     }
     first
+}
+
+// ---------------------------------------------------------------- values
+
+/// How a word of an expression stands in it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A name that is called: the whole call.
+    Call,
+    /// More of the same thing follows: `threadIdx` in `threadIdx.x`.
+    Head,
+    /// A name alone, or the last of several.
+    Name,
+}
+
+/// Explains the values of what stands at a place, under every launch: a variable's, or a call's result. A panic costs
+/// the answer of its root.
+pub fn values(session: &Session, item: ItemId, place: Range, standing: Standing) -> Vec<ValueExplanation> {
+    let found = catch_unwind(AssertUnwindSafe(|| values_at(session, item, place, standing)));
+    found.unwrap_or_default()
+}
+
+fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) -> Vec<ValueExplanation> {
+    let mut found: Vec<ValueExplanation> = Vec::new();
+    for Context { instance, shapes } in contexts(session, item) {
+        let inlined = inline::inline(session.program, session.words, item, &instance);
+        let asked = at_place(session, &inlined.graph, place, standing);
+        if asked.is_empty() {
+            continue;
+        }
+        for (shape, _) in shapes {
+            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Values(&asked));
+            let home = |at: At| home(session, at);
+            let check = checks::Check::new(&analysed, session.policy, &home);
+            let runs = |value: &&InstId| analysed.flow.order.contains(&analysed.block(**value));
+            for value in asked.iter().filter(runs) {
+                let explanation = checks::why::explain_value(&check, *value);
+                if !found.contains(&explanation) {
+                    found.push(explanation);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The values of the narrowest expression round a place: of a read what was read, of a write what is written, of a call
+/// what it yields; one for each way the code is reached.
+fn at_place(session: &Session, graph: &Graph, place: Range, standing: Standing) -> Vec<InstId> {
+    let bytes = &session.tree.files.get(place.file).bytes;
+    let around = |range: &Range| range.file == place.file && range.start <= place.start && place.end <= range.end;
+    let fits = |range: &Range| match standing {
+        Standing::Call => is_call_of(bytes, range, place),
+        Standing::Head => range.start == place.start,
+        Standing::Name => range.end == place.end,
+    };
+    let mut found = Narrowest::default();
+    if standing == Standing::Call {
+        for frame in &graph.frames {
+            let Some((caller, at)) = frame.call else { continue };
+            let range = home(session, at).range;
+            if around(&range) && fits(&range) {
+                found.add(range, caller, 0, frame.result);
+            }
+        }
+    }
+    for (inst, index) in graph.insts.iter().zip(0..) {
+        let rank = match &inst.op {
+            Op::Nothing | Op::Clobber { .. } | Op::BarrierInit { .. } => continue,
+            Op::Load { .. } => 1,
+            Op::Store { .. } => 2,
+            Op::Address(_) | Op::Element { .. } | Op::Member { .. } => 4,
+            _ => 3,
+        };
+        let range = home(session, inst.at).range;
+        if around(&range) && fits(&range) {
+            let value = match &inst.op {
+                Op::Store { value, .. } => *value,
+                _ => InstId(index),
+            };
+            found.add(range, inst.frame, rank, Some(value));
+        }
+    }
+    found.values()
+}
+
+/// What stands at the narrowest range seen.
+#[derive(Default)]
+struct Narrowest {
+    length: Option<u32>,
+    found: Vec<(FrameId, u8, Option<InstId>)>,
+}
+
+impl Narrowest {
+    fn add(&mut self, range: Range, frame: FrameId, rank: u8, value: Option<InstId>) {
+        let length = range.end - range.start;
+        if self.length.is_some_and(|known| known < length) {
+            return;
+        }
+        if self.length != Some(length) {
+            self.length = Some(length);
+            self.found.clear();
+        }
+        self.found.push((frame, rank, value));
+    }
+
+    /// Of what stands there in one frame the lowest rank, and of several the last: the whole.
+    fn values(self) -> Vec<InstId> {
+        let frames: FxHashSet<FrameId> = self.found.iter().map(|(frame, ..)| *frame).collect();
+        let best = |frame: &FrameId| {
+            let here = self.found.iter().filter(|(other, ..)| other == frame);
+            here.min_by_key(|(_, rank, value)| (*rank, std::cmp::Reverse(*value))).and_then(|(.., value)| *value)
+        };
+        let mut values: Vec<InstId> = frames.iter().filter_map(best).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+}
+
+/// Whether a range is the call of the name at `place`: `name(..)`, `object.name(..)`, `scope::name<..>(..)`.
+fn is_call_of(bytes: &[u8], range: &Range, place: Range) -> bool {
+    let head = bytes.get(range.start as usize..place.start as usize).unwrap_or_default();
+    let named = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.:<>-".contains(byte);
+    let subtracts = head.iter().zip(head.iter().skip(1)).any(|(a, b)| *a == b'-' && *b != b'>');
+    let whole = bytes.get((range.end as usize).saturating_sub(1)) == Some(&b')');
+    whole && head.iter().all(named) && !subtracts && !head.ends_with(b"-")
 }

@@ -52,6 +52,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Verb::Explain { rule, color } => explain::explain(rule, color),
         Verb::Rules { format } => explain::rules(format),
         Verb::Config(verb) => explain::config(&verb),
+        Verb::Lsp { .. } => lsp(),
         Verb::Completions { shell } => explain::completions(shell),
         Verb::Man => explain::man(),
     };
@@ -59,6 +60,17 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(Exit::Clean) => ExitCode::SUCCESS,
         Ok(Exit::Found) => ExitCode::from(1),
         Err(failure) => fail(&failure),
+    }
+}
+
+/// Serves an editor on standard input and output. Ends with 1 where the editor went without a goodbye, as the protocol asks.
+fn lsp() -> Result<Exit, Failure> {
+    let input = std::io::BufReader::new(std::io::stdin());
+    let mut output = std::io::BufWriter::new(std::io::stdout().lock());
+    match crate::lsp::serve(input, &mut output) {
+        Ok(true) => Ok(Exit::Clean),
+        Ok(false) => Ok(Exit::Found),
+        Err(error) => Err(Failure::line(format!("the editor is gone: {}", crate::settings::reason(&error)))),
     }
 }
 

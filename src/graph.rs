@@ -54,6 +54,8 @@ pub struct Frame {
     pub name: Name,
     /// The calling frame and the call there, name and arguments; `None` for the root.
     pub call: Option<(FrameId, At)>,
+    /// What the call yields, where that is one value.
+    pub result: Option<Value>,
 }
 
 #[derive(Clone, Debug)]

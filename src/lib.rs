@@ -14,9 +14,11 @@
 //! uniformity               which values agree over which group, and why
 //! rules, checks            barriers that only a part reaches -> findings
 //! analysis                 one kernel, under every launch in view, through all of the above
+//! fixes                    findings -> changes that may mend them
 //! suppress, baseline       findings the user knows of
 //! settings, session        configuration; reading, in parallel, in order
 //! report                   findings -> text, JSON, SARIF, annotations, ...
+//! lsp                      an editor's messages -> findings, explanations and edits as it shows them
 //! cli                      arguments -> all of it -> exit code
 //! ```
 
@@ -34,9 +36,11 @@ pub mod uniformity;
 pub mod rules;
 pub mod checks;
 pub mod analysis;
+pub mod fixes;
 pub mod suppress;
 pub mod baseline;
 pub mod settings;
 pub mod session;
 pub mod report;
+pub mod lsp;
 pub mod cli;

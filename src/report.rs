@@ -15,7 +15,7 @@ mod junit;
 pub mod markdown;
 mod rdjson;
 mod sarif;
-mod threads;
+pub mod threads;
 
 use crate::baseline::Marked;
 use crate::chart::Chart;

@@ -3,27 +3,31 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod fixes;
 mod read;
 
-use crate::analysis::{self, Answer};
+use crate::analysis::{self, Answer, Standing};
 use crate::baseline::{self, Baseline, Marked};
 use crate::chart::Chart;
-use crate::checks::{Policy, why::Explanation};
+use crate::checks::Policy;
+use crate::checks::why::{Explanation, ValueExplanation};
 use crate::finding::{Finding, Role, Summary};
 use crate::graph::ItemId;
 use crate::inline::Program;
 use crate::rules;
 use crate::settings::{ExitedThreads, Repository, Settings};
 use crate::source::closure::{self, Closure};
+use crate::source::index::Options;
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
 use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
 use crate::words::Words;
 use rayon::prelude::*;
+use read::Read;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -32,14 +36,18 @@ pub struct Request {
     pub read: Vec<PathBuf>,
     /// Report only findings of which a place lies in one of these. `None`: all.
     pub only: Option<Vec<PathBuf>>,
-    /// A file's text that does not stand on the disk (yet), under the name it is to have.
-    pub stdin: Option<(PathBuf, Vec<u8>)>,
+    /// Texts that do not stand on the disk (yet), under the names they are to have.
+    pub texts: Vec<(PathBuf, Vec<u8>)>,
+    /// Links out of the paths to read are not followed.
+    pub confined: bool,
     /// `exclude` holds for files named by hand, too.
     pub force_exclude: bool,
     /// Read what `.gitignore` names and hidden files, too.
     pub no_ignore: bool,
     /// Draw the control flow of what has findings.
     pub charts: bool,
+    /// Look for changes that mend findings, and prove them.
+    pub fixes: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -48,6 +56,8 @@ pub struct Progress {
     pub done: AtomicUsize,
     /// 0 while it is not known.
     pub total: AtomicUsize,
+    /// Set by whoever watches, if nobody wants the answer any more: what comes out then lacks something.
+    pub stopped: AtomicBool,
 }
 
 /// What the analysis found, before anything is hidden.
@@ -85,55 +95,155 @@ pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Resul
 
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
-    with_program(settings, request, |session, roots, skipped| {
-        let answers = for_each_root(roots, progress, |item| {
-            let answer = analysis::root(session, item);
-            let is_drawn = request.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
-            (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
-        });
-        let (answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
-        let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
-        Outcome { charts: charts.collect(), ..outcome(session.tree, roots, answers, skipped) }
+    load(settings, request)?.analyse(settings, progress, &|_| true)
+}
+
+/// Files read and indexed, and where analysis starts: what several questions can be asked of.
+pub struct Loaded {
+    tree: Tree,
+    words: Words,
+    roots: Closure,
+    launches: Launches,
+    options: Options,
+    skipped: Vec<(String, String)>,
+    charts: bool,
+    fixes: bool,
+}
+
+/// Reads, without analysing anything.
+pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
+    on_big_stacks(settings.jobs, || {
+        let words = Words::with(&settings.words);
+        let read = read::files(settings, request, &words)?;
+        Ok(Loaded { charts: request.charts, fixes: request.fixes, ..Loaded::of(words, read) })
     })
 }
 
-/// Why each barrier on a line is safe or not.
-#[derive(Debug, Default)]
-pub struct Explained {
-    pub explanations: Vec<Explanation>,
-    /// By `FileId`.
-    pub sources: Vec<Source>,
-    /// The file is among those read.
-    pub found: bool,
-}
+impl Loaded {
+    fn of(words: Words, Read { files, options, skipped }: Read) -> Loaded {
+        let tree = Tree::new(files);
+        let roots = closure::closure(&tree, &words);
+        let launches = Launches::new(&tree, &roots.kernels);
+        Loaded { tree, words, roots, launches, options, skipped, charts: false, fixes: false }
+    }
 
-/// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
-pub fn why(
-    settings: &Settings,
-    request: &Request,
-    progress: &Progress,
-    path: &Path,
-    line: u32,
-) -> Result<Explained, Error> {
-    with_program(settings, request, |session, roots, _| {
-        let files = &session.tree.files;
-        let Some(file) = file_of(session.tree, path) else { return Explained::default() };
-        let lines = LineIndex::new(&files.get(file).bytes);
-        let wanted = |range: Range| {
-            let last = range.end.saturating_sub(1).max(range.start);
-            range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
-        };
-        let found = for_each_root(roots, progress, |item| analysis::why(session, item, &wanted));
-        let mut explanations: Vec<Explanation> = Vec::new();
-        for explanation in found.into_iter().flatten() {
-            if !explanations.contains(&explanation) {
-                explanations.push(explanation);
+    /// Analyses the kernels and device functions that are `wanted`.
+    pub fn analyse(
+        &self,
+        settings: &Settings,
+        progress: &Progress,
+        wanted: &(dyn Fn(ItemId) -> bool + Sync),
+    ) -> Result<Outcome, Error> {
+        self.with_program(settings, |session| {
+            let items: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+            let answers = for_each_root(&self.roots, progress, wanted, |item| {
+                let answer = analysis::root(session, item);
+                let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
+                (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
+            });
+            let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
+            if self.fixes {
+                fixes::offer(settings, session, &self.options, &items, &mut answers);
             }
-        }
+            let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+            Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
+        })
+    }
+
+    /// The file that goes by this path.
+    pub fn file(&self, path: &Path) -> Option<FileId> {
+        let files = &self.tree.files;
+        let exact = files.ids().find(|id| Path::new(&files.get(*id).path) == path);
+        exact.or_else(|| {
+            let name = path.file_name();
+            let path = std::fs::canonicalize(path).ok()?;
+            let is_it = |id: &FileId| {
+                let other = Path::new(&files.get(*id).path);
+                other.file_name() == name && std::fs::canonicalize(other).is_ok_and(|other| other == path)
+            };
+            files.ids().find(is_it)
+        })
+    }
+
+    /// Whether what is found from a kernel or device function may have to do with a file: the one sees the other.
+    pub fn concerns(&self, root: ItemId, file: FileId) -> bool {
+        let own = self.tree.item(root).file;
+        self.tree.files.sees(own, file)
+            || self.tree.sees(file, root)
+            || self.tree.items_of(file).any(|item| self.tree.sees(own, item))
+    }
+
+    pub fn bytes(&self, file: FileId) -> &[u8] {
+        &self.tree.files.get(file).bytes
+    }
+
+    /// All files: paths and bytes.
+    pub fn sources(&self) -> Vec<Source> {
+        let files = &self.tree.files;
         let source = |id: FileId| Source { path: files.get(id).path.clone(), bytes: files.get(id).bytes.to_vec() };
-        Explained { explanations, sources: files.ids().map(source).collect(), found: true }
-    })
+        files.ids().map(source).collect()
+    }
+
+    /// The path of each file, without its bytes.
+    pub fn paths(&self) -> Vec<&str> {
+        self.tree.files.ids().map(|id| self.tree.files.get(id).path.as_str()).collect()
+    }
+
+    /// Explains the barriers, and the calls that lead to one, at places that are `wanted`.
+    pub fn why(
+        &self,
+        settings: &Settings,
+        progress: &Progress,
+        roots: &(dyn Fn(ItemId) -> bool + Sync),
+        wanted: &(dyn Fn(Range) -> bool + Sync),
+    ) -> Result<Vec<Explanation>, Error> {
+        self.with_program(settings, |session| {
+            let found = for_each_root(&self.roots, progress, roots, |item| analysis::why(session, item, wanted));
+            without_repeats(found)
+        })
+    }
+
+    /// How far threads agree on the value of what stands at `place`, and why: once for each kernel and each answer.
+    pub fn values(
+        &self,
+        settings: &Settings,
+        progress: &Progress,
+        place: Range,
+        standing: Standing,
+    ) -> Result<Vec<ValueExplanation>, Error> {
+        self.with_program(settings, |session| {
+            let roots = |item: ItemId| self.concerns(item, place.file);
+            let found =
+                for_each_root(&self.roots, progress, &roots, |item| analysis::values(session, item, place, standing));
+            without_repeats(found)
+        })
+    }
+
+    fn with_program<T: Send>(
+        &self,
+        settings: &Settings,
+        work: impl FnOnce(&analysis::Session) -> T + Send,
+    ) -> Result<T, Error> {
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, work)))
+    }
+
+    /// For threads that have a big stack already.
+    fn with_session<T>(&self, settings: &Settings, work: impl FnOnce(&analysis::Session) -> T) -> T {
+        let program = Program::of(&self.tree);
+        let known_blocks = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
+        let session = analysis::Session {
+            tree: &self.tree,
+            program: &program,
+            words: &self.words,
+            launches: &self.launches,
+            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
+            known_blocks: &known_blocks,
+        };
+        work(&session)
+    }
 }
+
+// ---------------------------------------------------------------- charts
 
 /// What a file holds that could be drawn, and the chart of what was asked for.
 #[derive(Debug, Default)]
@@ -150,10 +260,11 @@ pub struct Drawn {
 
 /// Draws the function of a name in a file; without a name the only one there is.
 pub fn graph(settings: &Settings, request: &Request, path: &Path, name: Option<&str>) -> Result<Drawn, Error> {
-    with_program(settings, request, |session, roots, _| {
-        let tree = session.tree;
-        let Some(file) = file_of(tree, path) else { return Drawn::default() };
-        let lines = LineIndex::new(&tree.files.get(file).bytes);
+    let loaded = load(settings, request)?;
+    let Some(file) = loaded.file(path) else { return Ok(Drawn::default()) };
+    let (tree, roots) = (&loaded.tree, &loaded.roots);
+    loaded.with_program(settings, |session| {
+        let lines = LineIndex::new(loaded.bytes(file));
         let drawable = |item: &ItemId| {
             tree.item(*item).is_definition() && (tree.item(*item).is_kernel() || roots.devices.contains(item))
         };
@@ -194,49 +305,61 @@ fn is_meant(name: &str, (known, line): &(String, u32)) -> bool {
     same && at.is_none_or(|at: u32| at == *line)
 }
 
-/// The file of a path among those read.
-fn file_of(tree: &Tree, path: &Path) -> Option<FileId> {
-    let wanted = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    tree.files.ids().find(|id| {
-        let path = Path::new(&tree.files.get(*id).path);
-        std::fs::canonicalize(path).map_or(path == wanted, |path| path == wanted)
-    })
+// ---------------------------------------------------------------- the work
+
+fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for each in found.into_iter().flatten() {
+        if !kept.contains(&each) {
+            kept.push(each);
+        }
+    }
+    kept
 }
 
-/// Reads what is asked for, and hands it over in the form that the analysis takes.
-fn with_program<T: Send>(
+/// Why each barrier on a line is safe or not.
+#[derive(Debug, Default)]
+pub struct Explained {
+    pub explanations: Vec<Explanation>,
+    /// By `FileId`.
+    pub sources: Vec<Source>,
+    /// The file is among those read.
+    pub found: bool,
+}
+
+/// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
+pub fn why(
     settings: &Settings,
     request: &Request,
-    work: impl FnOnce(&analysis::Session, &Closure, Vec<(String, String)>) -> T + Send,
-) -> Result<T, Error> {
-    on_big_stacks(settings.jobs, || {
-        let words = Words::with(&settings.words);
-        let (files, skipped) = read::files(settings, request, &words)?;
-        let tree = Tree::new(files);
-        let roots = closure::closure(&tree, &words);
-        let program = Program::of(&tree);
-        let launches = Launches::new(&tree, &roots.kernels);
-        let known_blocks = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
-        let session = analysis::Session {
-            tree: &tree,
-            program: &program,
-            words: &words,
-            launches: &launches,
-            policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
-            known_blocks: &known_blocks,
-        };
-        Ok(work(&session, &roots, skipped))
-    })
+    progress: &Progress,
+    path: &Path,
+    line: u32,
+) -> Result<Explained, Error> {
+    let loaded = load(settings, request)?;
+    let Some(file) = loaded.file(path) else { return Ok(Explained::default()) };
+    let lines = LineIndex::new(loaded.bytes(file));
+    let wanted = |range: Range| {
+        let last = range.end.saturating_sub(1).max(range.start);
+        range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
+    };
+    let explanations = loaded.why(settings, progress, &|_| true, &wanted)?;
+    Ok(Explained { explanations, sources: loaded.sources(), found: true })
 }
 
 /// In parallel, the results in order.
-fn for_each_root<T: Send>(roots: &Closure, progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
-    let items: Vec<ItemId> = roots.kernels.iter().chain(&roots.devices).copied().collect();
+fn for_each_root<T: Send + Default>(
+    roots: &Closure,
+    progress: &Progress,
+    wanted: &(dyn Fn(ItemId) -> bool + Sync),
+    work: impl Fn(ItemId) -> T + Sync,
+) -> Vec<T> {
+    let items: Vec<ItemId> = roots.roots().filter(|item| wanted(*item)).collect();
     progress.total.store(items.len(), Ordering::Relaxed);
     items
         .par_iter()
         .map(|item| {
-            let answer = work(*item);
+            let stopped = progress.stopped.load(Ordering::Relaxed);
+            let answer = if stopped { T::default() } else { work(*item) };
             progress.done.fetch_add(1, Ordering::Relaxed);
             answer
         })

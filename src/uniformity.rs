@@ -39,9 +39,11 @@ const MAX_CUTS: usize = 8;
 
 /// What is asked of an analysis.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Interest {
+pub enum Interest<'i> {
     /// What bears on barriers, which is little of most kernels.
     Barriers,
+    /// Beside that, these values.
+    Values(&'i [InstId]),
     /// Every fork.
     Everything,
 }
@@ -50,7 +52,7 @@ pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
     analyse_for(graph, shape, Interest::Barriers)
 }
 
-pub fn analyse_for(graph: &Graph, shape: Shape, interest: Interest) -> Analysed<'_> {
+pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analysed<'a> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
     let (flow, values) = loop {
@@ -62,8 +64,10 @@ pub fn analyse_for(graph: &Graph, shape: Shape, interest: Interest) -> Analysed<
         }
     };
     let mut wanted = wanted(graph, &flow, &values);
-    if interest == Interest::Everything {
-        wanted.extend(values.condition.iter().flatten());
+    match interest {
+        Interest::Barriers => {}
+        Interest::Values(asked) => wanted.extend(asked.iter().map(|value| values.of[value.index()])),
+        Interest::Everything => wanted.extend(values.condition.iter().flatten()),
     }
     let solution = solve::solve(graph, &flow, &shape, &values, &wanted);
     Analysed { graph, shape, flow, values, solution }

@@ -2,11 +2,12 @@
 # The hook with the real pre-commit in a fresh repository: a bad commit is stopped with a message that helps, a good one
 # passes, and a change in a header alone is seen in the kernel that calls into it.
 #
-# usage: tests/pre-commit.sh BINARY
+# usage: tests/pre-commit.sh BINARY      the hook that takes the program on the PATH
+#        tests/pre-commit.sh --build     the one that builds it with cargo, from a clone of what is committed here
 set -euo pipefail
 
-binary=$(realpath "${1:?usage: tests/pre-commit.sh BINARY}")
-hooks=$(realpath "$(dirname "$0")/../.pre-commit-hooks.yaml")
+what=${1:?usage: tests/pre-commit.sh BINARY | --build}
+root=$(realpath "$(dirname "$0")/..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -15,10 +16,19 @@ export GIT_CONFIG_GLOBAL="$work/gitconfig" GIT_CONFIG_SYSTEM=/dev/null PRE_COMMI
 git config --global user.name test
 git config --global user.email test@example.invalid
 git config --global init.defaultBranch main
-git init -q "$work/hooks"
-cp "$hooks" "$work/hooks/"
-git -C "$work/hooks" add -A
-git -C "$work/hooks" commit -qm "Hooks"
+if [ "$what" = --build ]; then
+  hook=synclint
+  git clone -q "$root" "$work/hooks"
+else
+  hook=synclint-system
+  mkdir "$work/bin"
+  ln -s "$(realpath "$what")" "$work/bin/synclint"
+  export PATH="$work/bin:$PATH"
+  git init -q "$work/hooks"
+  cp "$root/.pre-commit-hooks.yaml" "$work/hooks/"
+  git -C "$work/hooks" add -A
+  git -C "$work/hooks" commit -qm "Hooks"
+fi
 
 if command -v pre-commit >/dev/null; then
   pre_commit=pre-commit
@@ -27,9 +37,6 @@ else
   "$work/venv/bin/pip" install --quiet pre-commit
   pre_commit="$work/venv/bin/pre-commit"
 fi
-mkdir "$work/bin"
-ln -s "$binary" "$work/bin/synclint"
-export PATH="$work/bin:$PATH"
 
 mkdir "$work/project"
 cd "$work/project"
@@ -39,7 +46,7 @@ repos:
   - repo: file://$work/hooks
     rev: $(git -C "$work/hooks" rev-parse HEAD)
     hooks:
-      - id: synclint-system
+      - id: $hook
 YAML
 "$pre_commit" install >/dev/null
 cat > tile.cuh <<'CUDA'
@@ -84,4 +91,4 @@ echo "int main() { return 0; }" > main.cpp
 echo "no code" > notes.txt
 git add -A
 git commit -m "Nothing to do with CUDA" >"$work/log" 2>&1 || fail "a commit without CUDA is stopped"
-echo "pre-commit: a good commit passes, a bad kernel and a bad header are stopped"
+echo "pre-commit ($hook): a good commit passes, a bad kernel and a bad header are stopped"

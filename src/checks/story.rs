@@ -38,10 +38,13 @@ pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> V
 
 /// Why a fork's condition agrees just as far as it does: along what agrees least, down to where that comes from.
 pub fn chain(check: &Check, fork: BlockId, need: Extent) -> Vec<Note> {
+    condition_value(check, fork).map(|on| chain_of(check, on, need)).unwrap_or_default()
+}
+
+/// Why a value agrees just as far as it does.
+pub fn chain_of(check: &Check, value: Value, need: Extent) -> Vec<Note> {
     let mut notes = Vec::new();
-    if let Some(on) = condition_value(check, fork) {
-        Walk { check, need, racy: false, all: true, seen: FxHashSet::default(), notes: &mut notes }.from(on);
-    }
+    Walk { check, need, racy: false, all: true, seen: FxHashSet::default(), notes: &mut notes }.from(value);
     notes.reverse();
     notes
 }

@@ -2,7 +2,7 @@
 
 use super::{Check, story, wording};
 use crate::finding::Note;
-use crate::graph::InstId;
+use crate::graph::{InstId, ObjectKind, Op};
 use crate::text::Range;
 use crate::uniformity::extent::Extent;
 
@@ -27,6 +27,27 @@ pub struct Guard {
     pub agrees: String,
     pub enough: bool,
     /// From where the condition comes to the condition.
+    pub chain: Vec<Note>,
+}
+
+impl Guard {
+    /// How far threads agree here, in words.
+    pub fn agreement(&self) -> String {
+        match (self.enough, self.agrees.as_str()) {
+            (true, group) => format!("the same for the whole {group}: enough"),
+            (false, "thread") => "differs from thread to thread".to_string(),
+            (false, group) => format!("the same for each {group} only"),
+        }
+    }
+}
+
+/// How far threads agree on one value, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueExplanation {
+    /// The kernel, or the device function that nothing in view calls, in which it is so.
+    pub root: String,
+    pub agrees: String,
+    /// From where the value comes to the value.
     pub chain: Vec<Note>,
 }
 
@@ -76,4 +97,26 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         guards,
         fault,
     })
+}
+
+/// Explains the value that an instruction yields.
+pub fn explain_value(check: &Check, value: InstId) -> ValueExplanation {
+    let graph = check.analysed.graph;
+    let root = graph.frames.first().map_or_else(String::new, |frame| frame.name.to_string());
+    if let Op::Address(object) = &graph.insts[value.index()].op {
+        let agrees = match graph.objects[object.index()].kind {
+            ObjectKind::Local => "one for each thread",
+            ObjectKind::Shared => "one for each block",
+            ObjectKind::Constant | ObjectKind::Global => "one for all threads of the launch",
+        };
+        return ValueExplanation { root, agrees: agrees.to_string(), chain: Vec::new() };
+    }
+    let shown = check.facts.agreement(check.analysed.symbol(value)).shown;
+    let agrees = match shown {
+        Extent::THREAD => "differs from thread to thread".to_string(),
+        Extent::GRID => "the same for all threads of the launch".to_string(),
+        group if group < Extent::BLOCK => format!("the same within a {group}, differs within the block"),
+        group => format!("the same for the whole {group}"),
+    };
+    ValueExplanation { root, agrees, chain: story::chain_of(check, value, Extent::BLOCK) }
 }

@@ -56,6 +56,12 @@ pub enum Verb {
     /// Shows, starts or describes synclint.toml
     #[command(subcommand)]
     Config(Config),
+    /// Serves an editor: the Language Server Protocol on standard input and output
+    Lsp {
+        /// What many editors pass; there is no other way to talk
+        #[arg(long)]
+        stdio: bool,
+    },
     /// Prints a script that completes arguments
     Completions { shell: clap_complete::Shell },
     /// Prints the manual page
@@ -276,7 +282,9 @@ fn output_parser(text: &str) -> Result<(Format, PathBuf), String> {
     let format = Format::from_str(format, false).map_err(|_| {
         let names: Vec<PossibleValue> = Format::value_variants().iter().filter_map(Format::to_possible_value).collect();
         let names: Vec<&str> = names.iter().map(PossibleValue::get_name).collect();
-        format!("`{format}` is none of {}", names.join(", "))
+        let near = rules::nearest(format, names.iter().copied());
+        let hint = near.map(|index| format!("; did you mean `{}`?", names[index])).unwrap_or_default();
+        format!("`{format}` is none of {}{hint}", names.join(", "))
     })?;
     if file.is_empty() { Err("the file's name is missing".to_string()) } else { Ok((format, PathBuf::from(file))) }
 }

@@ -19,6 +19,7 @@ use std::time::Instant;
 pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
+    request.fixes = true;
     let is_html = |format: &Format| *format == Format::Html;
     request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);
     let fail_on = match arguments.fail_on {
@@ -132,10 +133,11 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     let otherwise = settings.file.as_deref().filter(|_| discovered).and_then(Path::parent);
     let repository = Repository::of(&start.unwrap_or_default(), otherwise);
     paths.extend(root);
+    let texts = Vec::from_iter(stdin);
     let (force_exclude, no_ignore) = (input.force_exclude, input.no_ignore);
     Ok(Plan {
         settings,
-        request: Request { read: paths, only, stdin, force_exclude, no_ignore, ..Request::default() },
+        request: Request { read: paths, only, texts, force_exclude, no_ignore, ..Request::default() },
         repository,
     })
 }
@@ -171,7 +173,8 @@ fn near(path: impl AsRef<Path>) -> PathBuf {
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 9] = ["check", "why", "graph", "explain", "rules", "baseline", "config", "completions", "man"];
+    const VERBS: [&str; 10] =
+        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
     let name = path.to_string_lossy();
     let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
     let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();
@@ -264,6 +267,10 @@ fn summary_line(report: &Report) -> String {
             "not read" => format!("; {} not read", plural(count, "file")),
             _ => format!("; {count} {what}"),
         });
+    }
+    let mended = report.findings.iter().filter(|located| !located.finding.fixes.is_empty()).count();
+    if mended > 0 {
+        line.push_str(&format!("; {mended} can be mended with --fix"));
     }
     line.push('\n');
     line

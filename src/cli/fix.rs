@@ -14,8 +14,9 @@ const AROUND: usize = 3;
 /// Makes the changes. Returns what is to be said of it.
 pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure> {
     let mut told = String::new();
-    let (mut made, mut files) = (0, 0);
-    for (file, edits) in chosen(findings) {
+    let mut files = 0;
+    let Chosen { files: chosen, mut fixes } = chosen(findings);
+    for (file, edits) in chosen {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         let path = Path::new(&source.path);
         let fault = |error: std::io::Error| {
@@ -27,20 +28,23 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
                 "synclint: {} is left as it is: its bytes are not those that were read\n",
                 source.path
             ));
+            fixes.retain(|changed| *changed != file);
             continue;
         }
-        made += edits.len();
         files += 1;
         std::fs::write(path, applied(&source.bytes, &edits)).map_err(fault)?;
     }
-    told.push_str(&format!("synclint: {} made in {}\n", plural(made, "change"), plural(files, "file")));
+    told.push_str(&match files {
+        0 => "synclint: nothing to change\n".to_string(),
+        _ => format!("synclint: {} made in {}\n", plural(fixes.len(), "change"), plural(files, "file")),
+    });
     Ok(told)
 }
 
 /// The changes as a unified diff.
 pub fn diff(findings: &[Marked], sources: &[Source]) -> Vec<u8> {
     let mut text = Vec::new();
-    for (file, edits) in chosen(findings) {
+    for (file, edits) in chosen(findings).files {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         text.extend_from_slice(format!("--- {0}\n+++ {0}\n", source.path).as_bytes());
         hunks(&source.bytes, &edits, &mut text);
@@ -50,24 +54,36 @@ pub fn diff(findings: &[Marked], sources: &[Source]) -> Vec<u8> {
 
 type Edits<'a> = Vec<(Range, &'a str)>;
 
+/// What is changed: edits by file in order, and for each change the file that it is in.
+struct Chosen<'a> {
+    files: BTreeMap<FileId, Edits<'a>>,
+    fixes: Vec<FileId>,
+}
+
 /// The first fix of each finding, but for those that would change what another one changes.
-fn chosen(findings: &[Marked]) -> BTreeMap<FileId, Edits<'_>> {
-    let mut files: BTreeMap<FileId, Edits> = BTreeMap::new();
+fn chosen(findings: &[Marked]) -> Chosen<'_> {
+    let mut chosen = Chosen { files: BTreeMap::new(), fixes: Vec::new() };
     for fix in findings.iter().filter_map(|marked| marked.finding.fixes.first()) {
         let clashes = fix.edits.iter().any(|(range, _)| {
-            let edits = files.get(&range.file);
-            edits.is_some_and(|edits| edits.iter().any(|(other, _)| range.start < other.end && other.start < range.end))
+            let touches = |other: &Range| {
+                range.start < other.end && other.start < range.end
+                    || range.start == other.start && range.end == other.end
+            };
+            let edits = chosen.files.get(&range.file);
+            edits.is_some_and(|edits| edits.iter().any(|(other, _)| touches(other)))
         });
-        if !clashes {
-            for (range, text) in &fix.edits {
-                files.entry(range.file).or_default().push((*range, text));
-            }
+        if clashes {
+            continue;
         }
+        for (range, text) in &fix.edits {
+            chosen.files.entry(range.file).or_default().push((*range, text));
+        }
+        chosen.fixes.extend(fix.edits.first().map(|(range, _)| range.file));
     }
-    for edits in files.values_mut() {
+    for edits in chosen.files.values_mut() {
         edits.sort_by_key(|(range, _)| (range.start, range.end));
     }
-    files
+    chosen
 }
 
 fn applied(bytes: &[u8], edits: &Edits) -> Vec<u8> {

@@ -5,7 +5,7 @@ use super::check::{Plan, plan};
 use super::output::{stdout_style, to_stdout};
 use super::progress::watched;
 use super::{Exit, Failure};
-use crate::checks::why::{Explanation, Guard};
+use crate::checks::why::Explanation;
 use crate::finding::{Role, Severity};
 use crate::report::human::{self, Mark, Picture};
 use crate::report::{Style, plural};
@@ -59,7 +59,7 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
     }
     for (index, guard) in guards.iter().enumerate() {
         let role = if guard.enough { Role::Source } else { Role::Branch };
-        marks.push(Mark { at: guard.at, number: Some(index + 1), role, message: agreement(guard) });
+        marks.push(Mark { at: guard.at, number: Some(index + 1), role, message: guard.agreement() });
     }
     marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for the {scope}") });
     let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
@@ -83,14 +83,6 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
     }
     text.push('\n');
     text
-}
-
-fn agreement(guard: &Guard) -> String {
-    match (guard.enough, guard.agrees.as_str()) {
-        (true, group) => format!("the same for the whole {group}: enough"),
-        (false, "thread") => "differs from thread to thread".to_string(),
-        (false, group) => format!("the same for each {group} only"),
-    }
 }
 
 fn place(at: crate::text::Range, sources: &[Source]) -> String {

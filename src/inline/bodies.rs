@@ -122,7 +122,8 @@ impl Builder<'_> {
         });
         let frame = FrameId(self.graph.frames.len() as u32);
         let name = self.frame_name(callable);
-        self.graph.frames.push(Frame { function: callable.item, name, call: Some((caller.0, call_at)) });
+        let call = Some((caller.0, call_at));
+        self.graph.frames.push(Frame { function: callable.item, name, call, result: None });
 
         let parent = self.scope_of_callable(callable);
         let scope = self.new_scope(Some(parent), callable.item);
@@ -217,7 +218,11 @@ impl Builder<'_> {
             self.finish(End::Choose(targets));
             self.go_on(go_on);
         }
-        self.result_of(done, span)
+        let result = self.result_of(done, span);
+        if let What::Value(value) = &result.what {
+            self.graph.frames[frame.index()].result = Some(*value);
+        }
+        result
     }
 
     fn leads_to(&self, from: BlockId, to: BlockId) -> bool {

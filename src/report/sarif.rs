@@ -3,6 +3,7 @@
 
 use super::{Located, Report, Spot, Step};
 use crate::finding::{Role, Rule, Severity};
+use crate::text::FileId;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -151,7 +152,7 @@ fn link_text(message: &str) -> String {
 fn location(report: &Report, at: Spot, message: Option<&str>) -> Value {
     let mut location = json!({
         "physicalLocation": {
-            "artifactLocation": artifact(report, at),
+            "artifactLocation": artifact(report, at.range.file),
             "region": region(report, at),
         },
     });
@@ -161,8 +162,8 @@ fn location(report: &Report, at: Spot, message: Option<&str>) -> Value {
     location
 }
 
-fn artifact(report: &Report, at: Spot) -> Value {
-    let path = report.repository_path(at.range.file);
+fn artifact(report: &Report, file: FileId) -> Value {
+    let path = report.repository_path(file);
     if path.starts_with('/') || path.starts_with("../") || path.contains(":/") {
         // Outside the repository there is nothing to be relative to.
         return json!({ "uri": format!("file://{}", percent_encode(&path)) });
@@ -188,7 +189,7 @@ fn region(report: &Report, at: Spot) -> Value {
 fn fix(report: &Report, fix: &crate::finding::Fix) -> Value {
     let mut changes: Vec<Value> = Vec::new();
     for (range, text) in &fix.edits {
-        let file = json!({ "uri": percent_encode(&report.repository_path(range.file)), "uriBaseId": "%SRCROOT%" });
+        let file = artifact(report, range.file);
         let replacement = json!({
             "deletedRegion": { "byteOffset": range.start, "byteLength": range.end - range.start },
             "insertedContent": { "text": text },

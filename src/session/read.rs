@@ -10,22 +10,33 @@ use crate::words::Words;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The files, and those that were not read, with the reason.
-pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<(Files, Vec<(String, String)>), Error> {
+/// What was read.
+pub struct Read {
+    pub files: Files,
+    /// What they were indexed with.
+    pub options: Options,
+    /// Files that were not read, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
-    let found =
-        walk::walk(&request.read, request.no_ignore, move |path: &Path, _| !exclude.matches(path)).map_err(Error)?;
+    let bounds = request.confined.then(|| Bounds::of(&request.read));
+    let wanted = move |path: &Path, _| !exclude.matches(path) && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
+    let found = walk::walk(&request.read, request.no_ignore, wanted).map_err(Error)?;
     let mut paths = found.files;
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));
     }
     let mut skipped: Vec<(String, String)> =
         found.skipped.into_iter().map(|each| (spell(&each.path), each.why)).collect();
-    if let Some((name, _)) = &request.stdin {
+    for (name, _) in &request.texts {
+        let known = std::fs::canonicalize(name).ok();
         let same = |path: &PathBuf| {
-            std::fs::canonicalize(path).ok().is_some_and(|it| std::fs::canonicalize(name).ok() == Some(it))
+            path == name
+                || path.file_name() == name.file_name() && known.is_some() && std::fs::canonicalize(path).ok() == known
         };
-        paths.retain(|path| path != name && !same(path));
+        paths.retain(|path| !same(path));
     }
     let read: Vec<(String, Content)> = paths.par_iter().map(|path| (spell(path), walk::read(path))).collect();
     let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
@@ -36,12 +47,28 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<(F
             Content::Skipped(why) => skipped.push((path, why)),
         }
     }
-    if let Some((name, bytes)) = &request.stdin {
-        sources.push((spell(name), bytes.clone()));
-    }
+    sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
-    Ok((Files::new(screen::index(sources, words, &options), &options), skipped))
+    let files = Files::new(screen::index(sources, words, &options), &options);
+    Ok(Read { files, options, skipped })
+}
+
+/// The folders that a confined walk stays in, links resolved.
+#[derive(Clone)]
+struct Bounds(Vec<PathBuf>);
+
+impl Bounds {
+    fn of(paths: &[PathBuf]) -> Bounds {
+        Bounds(paths.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect())
+    }
+
+    /// Only a link can lead out.
+    fn hold(&self, path: &Path) -> bool {
+        let is_link = std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_symlink());
+        let inside = |path: PathBuf| self.0.iter().any(|folder| path.starts_with(folder));
+        !is_link || std::fs::canonicalize(path).is_ok_and(inside)
+    }
 }
 
 /// What the command line and a compilation database say of macros and includes.

@@ -111,7 +111,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         }
     }
     let matters = match interest {
-        Interest::Barriers => slice::slice(graph, flow),
+        Interest::Barriers => slice::slice(graph, flow, &[]),
+        Interest::Values(asked) => slice::slice(graph, flow, asked),
         Interest::Everything => vec![true; graph.insts.len()],
     };
     let values = Values {

@@ -7,8 +7,8 @@ use crate::flow::Flow;
 use crate::graph::{BlockId, End, Graph, Group, InstId, ObjectId, ObjectKind, Op, Outcome};
 use rustc_hash::FxHashSet;
 
-/// By instruction: whether its value or effect may matter.
-pub fn slice(graph: &Graph, flow: &Flow) -> Vec<bool> {
+/// By instruction: whether its value or effect may matter to a barrier or to what is asked for.
+pub fn slice(graph: &Graph, flow: &Flow, asked: &[InstId]) -> Vec<bool> {
     let mut slice = Slice {
         graph,
         flow,
@@ -62,6 +62,10 @@ pub fn slice(graph: &Graph, flow: &Flow) -> Vec<bool> {
                 _ => {}
             }
         }
+    }
+    for inst in asked {
+        slice.block(slice.block_of[inst.index()]);
+        slice.inst(*inst);
     }
     while let Some(inst) = slice.work.pop() {
         slice.follow(inst);

@@ -69,7 +69,7 @@ fn the_readme_lists_the_rules_and_options_that_exist() {
 
     let folder = Folder::new("readme");
     let mut known = String::new();
-    for verb in ["check", "why", "graph", "explain", "rules", "baseline", "config", "completions", "man"] {
+    for verb in ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"] {
         known.push_str(&folder.run(&[verb, "--help"]).stdout);
     }
     for line in blocks(&readme, "sh").iter().flat_map(|block| block.lines()) {
@@ -133,4 +133,61 @@ fn the_problem_matcher_reads_concise_lines() {
     let numbers: Vec<&str> = place.rsplitn(3, ':').collect();
     assert!(numbers[0].parse::<u32>().is_ok() && numbers[1].parse::<u32>().is_ok(), "{place}");
     assert!(rest.starts_with("error: ") && rest.ends_with("[divergent-branch]"), "{rest}");
+}
+
+/// Markdown links of a page that are no addresses, without their anchors.
+fn links(page: &str) -> Vec<String> {
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let paths = links.map(|(link, _)| link.split('#').next().unwrap_or_default().to_string());
+    paths.filter(|link| !link.is_empty() && !link.contains("://")).collect()
+}
+
+/// The book needs no mdbook to be known whole: what it lists and links to exists, and what it takes from elsewhere, too.
+#[test]
+fn the_book_is_whole() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = root.join("docs");
+    let listed = links(&stored("docs/SUMMARY.md"));
+    assert!(listed.len() > 15);
+    for page in &listed {
+        let text = stored(&format!("docs/{page}"));
+        let folder = docs.join(page).parent().expect("in docs").to_path_buf();
+        for link in links(&text) {
+            assert!(folder.join(&link).is_file(), "{page} links to {link}");
+        }
+        for include in text.split("{{#include ").skip(1).filter_map(|rest| rest.split_once("}}")) {
+            assert!(folder.join(include.0).is_file(), "{page} includes {}", include.0);
+        }
+    }
+    for rule in rules::ALL {
+        let page = format!("rules/{}.md", rule.name);
+        assert!(listed.contains(&page), "{page} is not in the book");
+        let include = format!("{{{{#include ../../src/rules/pages/{}.md}}}}\n", rule.name);
+        assert_eq!(stored(&format!("docs/{page}")), include, "the rule's one page is the one of `explain`");
+    }
+    let book: toml::Table = toml::from_str(&stored("docs/book.toml")).expect("it is TOML");
+    assert_eq!(book["book"]["src"].as_str(), Some("."));
+    for page in ["README.md", "CONTRIBUTING.md"] {
+        for link in links(&stored(page)) {
+            assert!(root.join(&link).exists(), "{page} links to {link}");
+        }
+    }
+}
+
+#[test]
+fn the_architecture_page_shows_the_road_of_the_library() {
+    let library = stored("src/lib.rs");
+    let header: Vec<&str> = library.lines().map_while(|line| line.strip_prefix("//!")).collect();
+    let header: Vec<&str> = header.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let road = blocks(&(header.join("\n") + "\n"), "text").swap_remove(0);
+    assert!(stored("docs/architecture.md").contains(&road), "docs/architecture.md is to show\n{road}");
+}
+
+/// What the README tells of `editors/` and the extension's own description go by one version.
+#[test]
+fn the_extension_is_of_this_version() {
+    let package: serde_json::Value = serde_json::from_str(&stored("editors/vscode/package.json")).expect("it is JSON");
+    assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+    // A workspace must not say which program is started.
+    assert_eq!(package["contributes"]["configuration"]["properties"]["synclint.path"]["scope"], "machine");
 }

@@ -73,14 +73,11 @@ fn graphviz_reads_it() {
     let output = child.wait_with_output().expect("dot ends");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let plain = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(
-        plain.lines().filter(|line| line.starts_with("node ")).count(),
-        dot.matches("[label=\"").count()
-            - dot
-                .matches("-> ")
-                .count()
-                .min(dot.lines().filter(|line| line.contains("->") && line.contains("[label=")).count())
-    );
+    let is_edge = |line: &&str| line.contains(" -> ");
+    let is_node = |line: &&str| line.starts_with("  n") && line.contains("[label=") && !is_edge(line);
+    let drawn = |what: &str| plain.lines().filter(|line| line.starts_with(what)).count();
+    assert_eq!(drawn("node "), dot.lines().filter(is_node).count(), "{plain}");
+    assert_eq!(drawn("edge "), dot.lines().filter(is_edge).count(), "{plain}");
 }
 
 #[test]
@@ -172,7 +169,7 @@ fn pictures_stay_small() {
     let folder = Folder::new("graph-huge");
     // Thousands of blocks, of which two decide the only barrier.
     let mut body = String::new();
-    for index in 0..4000 {
+    for index in 0..1000 {
         let _ = writeln!(body, "    if (n == {index}) v[{index}] = n;");
     }
     let kernel = format!(
@@ -186,7 +183,7 @@ fn pictures_stay_small() {
     assert!(ran.stdout.contains("✗ divergent-branch") && ran.stdout.contains("n > 9"), "{}", ran.stdout);
     // Where too much decides barriers it says so.
     let body = body.replace("v[", "__syncthreads(), v[");
-    folder.write("a.cu", format!("__global__ void k(int *v, int n) {{\n{}}}\n", &body[..body.len() / 8]));
+    folder.write("a.cu", format!("__global__ void k(int *v, int n) {{\n{}}}\n", &body[..body.len() / 3]));
     let ran = folder.run(&["graph", "a.cu", "--format", "svg"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     assert!(ran.stderr.ends_with("too large for a picture\n") && ran.stderr.lines().count() == 1, "{}", ran.stderr);

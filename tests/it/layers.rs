@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The modules in the order of the road. Each may read those before it.
-const ROAD: [&str; 21] = [
+const ROAD: [&str; 23] = [
     "text",
     "words",
     "finding",
@@ -19,11 +19,13 @@ const ROAD: [&str; 21] = [
     "rules",
     "checks",
     "analysis",
+    "fixes",
     "suppress",
     "baseline",
     "settings",
     "session",
     "report",
+    "lsp",
     "cli",
     "main",
 ];

@@ -3,11 +3,13 @@
 mod baseline;
 mod cli;
 mod docs;
+mod fix;
 mod fixtures;
 mod formats;
 mod graph;
 mod known;
 mod layers;
+mod lsp;
 mod marks;
 mod program;
 mod proofs;

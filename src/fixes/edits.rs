@@ -1,0 +1,135 @@
+//! The text of a change: the barrier's lines taken out, one put behind (before) the `if`, indented like it.
+
+use super::region::{Chain, Edge, Statement};
+use crate::finding::Fix;
+use crate::source::index::File;
+use crate::text::{FileId, Range};
+
+/// The barriers `gone` go; one stands behind or before the whole `if`.
+pub fn moved(id: FileId, file: &File, barrier: Statement, gone: &[Statement], chain: &Chain, edge: Edge) -> Fix {
+    let text = spelled(file, barrier);
+    let remark = gone.iter().find_map(|each| remark(file, *each)).unwrap_or_default();
+    let mut edits: Vec<(Range, String)> =
+        gone.iter().map(|each| (without(id, file, *each, edge), String::new())).collect();
+    let newline = newline(file);
+    let indent = indent(file, start(file, chain.statement.first));
+    let range = |at: usize| Range { file: id, start: at as u32, end: at as u32 };
+    let insertion = match edge {
+        Edge::End => {
+            let end = end(file, chain.statement.last);
+            match rest_of_line(file, end) {
+                // Behind a remark on the last brace.
+                Some(line) => (range(line), format!("{newline}{indent}{text}{remark}")),
+                None => (range(end), format!(" {text}")),
+            }
+        }
+        Edge::Begin => {
+            let first = start(file, chain.statement.first);
+            let alone = file.bytes[line_start(file, first)..first].iter().all(u8::is_ascii_whitespace);
+            let glue = if alone { format!("{remark}{newline}{indent}") } else { " ".to_string() };
+            (range(first), format!("{text}{glue}"))
+        }
+    };
+    let title = match (edge, gone.len()) {
+        (Edge::End, 1) => "move the barrier behind the branch",
+        (Edge::End, _) => "put one barrier behind the branch instead of one into each arm",
+        (Edge::Begin, 1) => "move the barrier before the branch",
+        (Edge::Begin, _) => "put one barrier before the branch instead of one into each arm",
+    };
+    edits.push(insertion);
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    Fix { title: title.to_string(), edits }
+}
+
+/// Of an `if` that guards nothing but the barrier the barrier stays. `None`: there are remarks in it.
+pub fn unguarded(id: FileId, file: &File, barrier: Statement, chain: &Chain) -> Option<Fix> {
+    let (from, to) = (start(file, chain.statement.first), end(file, chain.statement.last));
+    let inside = |(start, end): &(u32, u32)| from < *end as usize && (*start as usize) < to;
+    if file.comments.iter().any(inside) {
+        return None;
+    }
+    let range = Range { file: id, start: from as u32, end: to as u32 };
+    Some(Fix { title: "let all threads come to the barrier".to_string(), edits: vec![(range, spelled(file, barrier))] })
+}
+
+/// The bytes of a statement, and its line if nothing else but a remark is on it.
+fn without(id: FileId, file: &File, statement: Statement, edge: Edge) -> Range {
+    let bytes = &file.bytes;
+    let (mut from, mut to) = (start(file, statement.first), end(file, statement.last));
+    let line = line_start(file, from);
+    let alone = bytes[line..from].iter().all(u8::is_ascii_whitespace);
+    match rest_of_line(file, to) {
+        Some(rest) if alone && rest < bytes.len() => {
+            from = line;
+            to = memchr::memchr(b'\n', &bytes[rest..]).map_or(bytes.len(), |length| rest + length + 1);
+            // The blank line that set it off goes, too.
+            if edge == Edge::End {
+                while let Some(above) = from.checked_sub(1).map(|newline| line_start(file, newline)) {
+                    if !bytes[above..from].iter().all(u8::is_ascii_whitespace) {
+                        break;
+                    }
+                    from = above;
+                }
+            }
+        }
+        _ => {
+            while from > line && matches!(bytes[from - 1], b' ' | b'\t') {
+                from -= 1;
+            }
+        }
+    }
+    Range { file: id, start: from as u32, end: to as u32 }
+}
+
+/// Where the line ends that holds nothing more but blanks and a remark behind `at`; without the line end.
+fn rest_of_line(file: &File, at: usize) -> Option<usize> {
+    let length = memchr::memchr(b'\n', &file.bytes[at..]).unwrap_or(file.bytes.len() - at);
+    let mut rest = at + length;
+    if rest > at && file.bytes[rest - 1] == b'\r' {
+        rest -= 1;
+    }
+    let next = file.tokens.partition_point(|token| (token.start as usize) < at);
+    let code_follows = file.tokens.get(next).is_some_and(|token| (token.start as usize) < rest);
+    // A remark that goes on over the line's end cannot be taken along.
+    let goes_on = file.comments.iter().any(|(start, end)| (*start as usize) < rest && (*end as usize) > rest);
+    (!code_follows && !goes_on).then_some(rest)
+}
+
+/// The remark behind a statement that stands alone on its line, with the blanks before it.
+fn remark(file: &File, statement: Statement) -> Option<String> {
+    let (from, to) = (start(file, statement.first), end(file, statement.last));
+    let alone = file.bytes[line_start(file, from)..from].iter().all(u8::is_ascii_whitespace);
+    let rest = rest_of_line(file, to).filter(|_| alone)?;
+    let text = String::from_utf8(file.bytes[to..rest].to_vec()).ok()?;
+    Some(text.trim_end().to_string()).filter(|text| !text.is_empty())
+}
+
+fn spelled(file: &File, statement: Statement) -> String {
+    let bytes = &file.bytes[start(file, statement.first)..end(file, statement.last)];
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn indent(file: &File, at: usize) -> String {
+    let line = line_start(file, at);
+    let blanks = file.bytes[line..at].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    String::from_utf8_lossy(&file.bytes[line..line + blanks]).into_owned()
+}
+
+fn newline(file: &File) -> &'static str {
+    match memchr::memchr(b'\n', &file.bytes) {
+        Some(at) if at > 0 && file.bytes[at - 1] == b'\r' => "\r\n",
+        _ => "\n",
+    }
+}
+
+fn line_start(file: &File, at: usize) -> usize {
+    memchr::memrchr(b'\n', &file.bytes[..at]).map_or(0, |newline| newline + 1)
+}
+
+fn start(file: &File, token: u32) -> usize {
+    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.start as usize)
+}
+
+fn end(file: &File, token: u32) -> usize {
+    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.end as usize)
+}

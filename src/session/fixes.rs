@@ -1,0 +1,206 @@
+//! Candidates for changes -> those that are proven: the changed text is analysed, and the finding has to be gone.
+//!
+//! A change touches one file. Analysed again is what can see that file or be seen from what can, and of that the kernels that
+//! run the changed function. The change is offered if each finding that is left there stood there before.
+
+use super::Loaded;
+use super::read::Read;
+use crate::analysis::{self, Answer, Session};
+use crate::finding::{Finding, Fix};
+use crate::fixes;
+use crate::graph::ItemId;
+use crate::settings::Settings;
+use crate::source::index::{File, Files, Options};
+use crate::text::{FileId, Range};
+use crate::words::Words;
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+/// Findings for which changes are sought in one run; the more there are, the less anybody waits for them all.
+const MAX_FINDINGS: usize = 200;
+/// Bytes of source that one proof may read again.
+const MAX_BYTES: usize = 48 << 20;
+
+/// Adds to the findings the changes that are proven to mend them.
+pub fn offer(settings: &Settings, session: &Session, options: &Options, items: &[ItemId], answers: &mut [Answer]) {
+    let mut sought: Vec<&Finding> = Vec::new();
+    for finding in answers.iter().flat_map(|answer| &answer.findings) {
+        if sought.len() < MAX_FINDINGS && !sought.iter().any(|known| same(known, finding)) {
+            sought.push(finding);
+        }
+    }
+    let prove = |finding: &&Finding| {
+        let (item, candidates) = fixes::candidates(session, finding)?;
+        let proof = Proof::new(settings, session, options, item, finding, items, answers)?;
+        let fix = candidates.into_iter().find(|fix| proof.holds(fix))?;
+        Some((place(finding), fix))
+    };
+    let proven: Vec<(Place, Fix)> = sought.par_iter().filter_map(prove).collect();
+    for (place_of, fix) in proven {
+        for finding in answers.iter_mut().flat_map(|answer| &mut answer.findings) {
+            if place(finding) == place_of {
+                finding.fixes.push(fix.clone());
+            }
+        }
+    }
+}
+
+type Place = (&'static str, Range);
+
+fn place(finding: &Finding) -> Place {
+    (finding.rule.name, finding.at)
+}
+
+fn same(a: &Finding, b: &Finding) -> bool {
+    place(a) == place(b)
+}
+
+/// What it takes to analyse a changed text.
+struct Proof<'a> {
+    settings: &'a Settings,
+    session: &'a Session<'a>,
+    options: &'a Options,
+    finding: &'a Finding,
+    /// The files read again, and the kernels analysed: the file, the name, which of that name there.
+    files: Vec<FileId>,
+    kernels: Vec<(String, String, usize)>,
+    /// What stood there before: the rule, the file, the first byte.
+    before: FxHashSet<(&'static str, String, u32)>,
+}
+
+impl<'a> Proof<'a> {
+    fn new(
+        settings: &'a Settings,
+        session: &'a Session,
+        options: &'a Options,
+        item: ItemId,
+        finding: &'a Finding,
+        roots: &[ItemId],
+        answers: &[Answer],
+    ) -> Option<Proof<'a>> {
+        let tree = session.tree;
+        let concerned: Vec<usize> = (0..roots.len())
+            .filter(|index| {
+                roots[*index] == item
+                    || answers[*index].followed.contains(&item)
+                    || answers[*index].findings.iter().any(|other| same(other, finding))
+            })
+            .collect();
+        let path = |file: FileId| tree.files.get(file).path.clone();
+        let before = concerned
+            .iter()
+            .flat_map(|index| &answers[*index].findings)
+            .map(|finding| (finding.rule.name, path(finding.at.file), finding.at.start))
+            .collect();
+        let kernels = concerned
+            .iter()
+            .map(|index| {
+                let root = roots[*index];
+                let name = tree.item(root).qualified_name();
+                let file = tree.item(root).file;
+                let nth = tree
+                    .items_of(file)
+                    .filter(|other| *other < root && tree.item(*other).is_definition())
+                    .filter(|other| tree.item(*other).qualified_name() == name)
+                    .count();
+                (path(file), name, nth)
+            })
+            .collect();
+        let files = connected(session, finding.at.file, concerned.iter().map(|index| roots[*index]));
+        let bytes: usize = files.iter().map(|file| tree.files.get(*file).bytes.len()).sum();
+        (bytes <= MAX_BYTES).then_some(Proof { settings, session, options, finding, files, kernels, before })
+    }
+
+    /// The finding is gone, and nothing has come.
+    fn holds(&self, fix: &Fix) -> bool {
+        let edited = &self.session.tree.files.get(self.finding.at.file).path;
+        let gone = (self.finding.rule.name, edited.clone(), self.finding.at.start);
+        let is_known = |(rule, path, start): (&'static str, String, u32)| {
+            let was = if path == *edited { unmoved(start, fix) } else { Some(start) };
+            was.is_some_and(|was| {
+                let known = (rule, path, was);
+                known != gone && self.before.contains(&known)
+            })
+        };
+        let Some(after) = self.findings(Some(fix)) else { return false };
+        // Without the change the same has to be found as in the whole program, or the part looked at tells too little.
+        after.into_iter().all(is_known)
+            && self.findings(None).is_some_and(|now| now.into_iter().collect::<FxHashSet<_>>() == self.before)
+    }
+
+    /// What is found in the kernels concerned, with a change or without.
+    fn findings(&self, fix: Option<&Fix>) -> Option<Vec<(&'static str, String, u32)>> {
+        let tree = self.session.tree;
+        let read = |id: &FileId| {
+            let file = tree.files.get(*id);
+            let fix = fix.filter(|_| *id == self.finding.at.file);
+            File::new(file.path.clone(), fix.map_or_else(|| file.bytes.to_vec(), |fix| applied(&file.bytes, fix)))
+        };
+        let files = Files::new(self.files.iter().map(read).collect(), self.options);
+        let read = Read { files, options: self.options.clone(), skipped: Vec::new() };
+        Loaded::of(Words::with(&self.settings.words), read).with_session(self.settings, |session| {
+            let tree = session.tree;
+            let mut found = Vec::new();
+            for (path, name, nth) in &self.kernels {
+                let file = tree.files.ids().find(|id| tree.files.get(*id).path == *path)?;
+                let is_it =
+                    |item: &ItemId| tree.item(*item).is_definition() && tree.item(*item).qualified_name() == *name;
+                let answer = analysis::root(session, tree.items_of(file).filter(is_it).nth(*nth)?);
+                found.extend(answer.findings.iter().map(|finding| {
+                    let path = tree.files.get(finding.at.file).path.clone();
+                    (finding.rule.name, path, finding.at.start)
+                }));
+            }
+            Some(found)
+        })
+    }
+}
+
+/// The files that see the edited one, or that launch or declare the kernels concerned, and all that these see; in order.
+fn connected(session: &Session, edited: FileId, kernels: impl Iterator<Item = ItemId>) -> Vec<FileId> {
+    let tree = session.tree;
+    let mut seeing: Vec<FileId> = vec![edited];
+    seeing.extend(tree.includers(edited).iter().copied());
+    for kernel in kernels {
+        let named = tree.named(&tree.item(kernel).name).iter().filter(|item| tree.sees(tree.item(**item).file, kernel));
+        let files = named.map(|item| tree.item(*item).file).chain([tree.item(kernel).file]);
+        let files: Vec<FileId> = files.chain(session.launches.of(kernel).iter().map(|launch| launch.at.file)).collect();
+        for file in files {
+            seeing.push(file);
+            seeing.extend(tree.includers(file).iter().copied());
+        }
+    }
+    seeing.sort_unstable();
+    seeing.dedup();
+    let is_seen = |id: &FileId| seeing.iter().any(|from| from == id || tree.files.sees(*from, *id));
+    tree.files.ids().filter(is_seen).collect()
+}
+
+fn applied(bytes: &[u8], fix: &Fix) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len() + 64);
+    let mut at = 0;
+    for (range, new) in &fix.edits {
+        let (start, end) = (range.start as usize, range.end as usize);
+        text.extend_from_slice(bytes.get(at..start).unwrap_or_default());
+        text.extend_from_slice(new.as_bytes());
+        at = end.max(at);
+    }
+    text.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    text
+}
+
+/// Where a byte of the changed text stood before; `None` for what was put in.
+fn unmoved(at: u32, fix: &Fix) -> Option<u32> {
+    let mut moved = 0i64;
+    for (range, new) in &fix.edits {
+        let start = i64::from(range.start) + moved;
+        if i64::from(at) < start {
+            break;
+        }
+        if i64::from(at) < start + new.len() as i64 {
+            return None;
+        }
+        moved += new.len() as i64 - i64::from(range.end - range.start);
+    }
+    u32::try_from(i64::from(at) - moved).ok()
+}

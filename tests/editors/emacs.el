@@ -1,0 +1,35 @@
+;; Run by tests/editors.sh in a folder with a kernel: eglot starts synclint, and flymake shows what it finds.
+
+(require 'package)
+(add-to-list 'package-directory-list "/usr/share/emacs/site-lisp/elpa") ; where Debian puts packages
+(package-initialize)
+(require 'eglot)
+(require 'flymake)
+(require 'cc-mode)
+
+(add-to-list 'auto-mode-alist '("\\.cuh?\\'" . c++-mode))
+(add-to-list 'eglot-server-programs '((c++-mode c-mode) "synclint" "lsp"))
+(setq eglot-sync-connect t)
+
+(defun synclint-wait-for (count)
+  (let ((deadline (+ (float-time) 60)))
+    (while (and (/= (length (flymake-diagnostics)) count) (< (float-time) deadline))
+      (accept-process-output nil 0.1))
+    (unless (= (length (flymake-diagnostics)) count)
+      (message "emacs: %d diagnostics wanted, there are %S" count (flymake-diagnostics))
+      (kill-emacs 1))))
+
+(find-file "kernel.cu")
+(call-interactively #'eglot)
+(synclint-wait-for 1)
+(let ((text (flymake-diagnostic-text (car (flymake-diagnostics)))))
+  (unless (string-match-p "reached by only part of the block" text)
+    (message "emacs: %s" text)
+    (kill-emacs 1)))
+(goto-char (point-min))
+(search-forward "__syncthreads();")
+(replace-match "")
+(synclint-wait-for 0)
+(message "emacs: diagnostics come and go with the text")
+(set-buffer-modified-p nil)
+(kill-emacs 0)

@@ -1,0 +1,117 @@
+//! Changes that are offered: `tests/fixes/NAME.cu` and what `--diff` says of it, in `NAME.diff`; of `left-NAME.cu` nothing.
+
+use crate::program::Folder;
+use std::path::{Path, PathBuf};
+
+fn cases() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixes");
+    let entries = std::fs::read_dir(folder).expect("the cases are there").flatten().map(|entry| entry.path());
+    let mut cases: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "cu")).collect();
+    cases.sort();
+    assert!(cases.len() > 20);
+    cases
+}
+
+#[test]
+fn changes_are_as_stored_and_leave_nothing_to_change() {
+    for case in cases() {
+        let name = case.file_stem().and_then(|name| name.to_str()).expect("it is UTF-8");
+        let folder = Folder::new(&format!("fix-{name}"));
+        let before = std::fs::read(&case).expect("it can be read");
+        folder.write("a.cu", &before);
+        let shown = folder.run(&["a.cu", "--isolated", "--diff"]);
+        assert_eq!(std::fs::read(folder.path().join("a.cu")).ok().as_ref(), Some(&before), "{name}: only shown");
+        if name.starts_with("left-") {
+            assert_eq!((shown.code, shown.stdout.as_str()), (1, ""), "{name}: found, and left alone");
+        } else {
+            assert!(!shown.stdout.is_empty(), "{name}: a change is offered\n{}", shown.stderr);
+            crate::assert_generated(&format!("tests/fixes/{name}.diff"), &shown.stdout);
+        }
+        let findings = |folder: &Folder| {
+            folder.run(&["a.cu", "--isolated", "--format", "json"]).json()["summary"]["findings"].as_u64()
+        };
+        let found = findings(&folder);
+        let made = folder.run(&["a.cu", "--isolated", "--fix"]);
+        if name.starts_with("left-") {
+            assert_eq!(findings(&folder), found, "{name}");
+            assert!(made.stderr.starts_with("synclint: nothing to change\n"), "{name}: {}", made.stderr);
+            continue;
+        }
+        // All that the cases hold can be mended.
+        assert_eq!((made.code, findings(&folder)), (0, Some(0)), "{name}\n{}{}", made.stdout, made.stderr);
+        let after = folder.read("a.cu");
+        let again = folder.run(&["a.cu", "--isolated", "--fix"]);
+        assert_eq!(folder.read("a.cu"), after, "{name}: the second time nothing changes");
+        assert!(again.stderr.starts_with("synclint: nothing to change\n"), "{name}: {}", again.stderr);
+        // Nothing but barriers, guards round nothing, and blanks has gone or come.
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|word| !word.is_empty());
+            let mut words: Vec<String> = words.map(str::to_string).collect();
+            words.sort();
+            words.dedup();
+            words
+        };
+        if !["only-statement", "unused-suppression"].contains(&name) {
+            assert_eq!(words(&String::from_utf8_lossy(&before)), words(&after), "{name}");
+        }
+    }
+}
+
+/// What an editor reads.
+#[test]
+fn findings_carry_their_changes() {
+    let folder = Folder::new("fix-json");
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixes/both-arms.cu"));
+    let text = text.expect("it can be read");
+    folder.write("a.cu", &text);
+    let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+    let findings = report["findings"].as_array().expect("findings");
+    assert_eq!(findings.len(), 2);
+    for finding in findings {
+        let fix = &finding["fixes"][0];
+        assert_eq!(fix["title"], "put one barrier behind the branch instead of one into each arm");
+        let mut changed = text.clone();
+        for edit in fix["edits"].as_array().expect("edits").iter().rev() {
+            assert_eq!(edit["file"], "a.cu");
+            let place = |key: &str| edit[key].as_u64().expect("a byte") as usize;
+            changed.replace_range(place("start")..place("end"), edit["text"].as_str().expect("text"));
+        }
+        assert_eq!(changed.matches("__syncthreads();  // all of s is there").count(), 1, "{changed}");
+        assert_eq!(changed.matches("__syncthreads").count(), 1, "{changed}");
+    }
+    let sarif = folder.run(&["a.cu", "--isolated", "--format", "sarif"]).json();
+    let fix = &sarif["runs"][0]["results"][0]["fixes"][0];
+    assert_eq!(fix["artifactChanges"][0]["replacements"].as_array().map(Vec::len), Some(3), "{fix}");
+    let human = folder.run(&["a.cu", "--isolated"]);
+    assert!(human.stderr.contains("; 2 can be mended with --fix\n"), "{}", human.stderr);
+}
+
+/// A change in a helper is proven in all kernels that call it; one that spoils another kernel is not offered.
+#[test]
+fn a_helper_is_changed_only_if_all_its_callers_gain() {
+    let folder = Folder::new("fix-helper");
+    let helper = "__device__ inline void publish(int *s, int t, int n) {\n    if (t < n) {\n        s[t] = t;\n        __syncthreads();\n    }\n}\n";
+    folder.write("publish.cuh", helper);
+    folder.write(
+        "a.cu",
+        "#include \"publish.cuh\"\n__global__ void a(int *s, int n) {\n    publish(s, threadIdx.x, n);\n}\n",
+    );
+    let alone = folder.run(&[".", "--isolated", "--diff"]);
+    assert!(alone.stdout.contains("--- publish.cuh\n"), "{}{}", alone.stdout, alone.stderr);
+    // Here only the guard of the helper is uniform: without it the barrier stands under a divergent one.
+    folder.write(
+        "b.cu",
+        "#include \"publish.cuh\"\n__global__ void b(int *s) {\n    if (threadIdx.x < 3) publish(s, 5, 4);\n}\n",
+    );
+    let both = folder.run(&[".", "--isolated", "--diff"]);
+    assert_eq!(both.stdout, "", "{}", both.stderr);
+}
+
+/// The text that an editor holds is what is changed.
+#[test]
+fn standard_input_has_its_changes_shown() {
+    let folder = Folder::new("fix-stdin");
+    let text = "__global__ void k(int *v) {\n    if (threadIdx.x < 3) {\n        v[0] = 1;\n        __syncthreads();\n    }\n}\n";
+    let ran = folder.run_with(&["-", "--isolated", "--stdin-filename", "x.cu", "--diff"], &[], text.as_bytes());
+    assert!(ran.stdout.starts_with("--- x.cu\n+++ x.cu\n@@ -1,6 +1,6 @@\n"), "{}{}", ran.stdout, ran.stderr);
+}
