@@ -370,7 +370,7 @@ __global__ void k(int *out, int n) {
     assert_eq!(first(&hovered(10, "m +")), "**`m` is the same for all threads of the launch**");
     let barrier = hovered(8, "__syncthreads");
     assert!(barrier.starts_with("**`__syncthreads` is safe: every thread of the block comes to it, or none**"));
-    assert!(barrier.contains("1. `q < m` ([a.cu:7]("), "{barrier}");
+    assert!(barrier.contains("1. `for (int q = 0; q < m; ++q)` ([a.cu:7]("), "{barrier}");
     // What is no value says nothing.
     for (line, word) in [(1, "void"), (1, "int *"), (6, "for"), (2, "__shared__")] {
         assert_eq!(hovered(line, word), "", "{word}");
@@ -407,22 +407,27 @@ fn a_suppression_is_offered_and_a_useless_one_removed() {
     let found = editor.published_for(&file, 1);
     assert_eq!(rules(&found), ["unused-suppression", "divergent-branch"]);
     assert_eq!(found[0]["tags"], json!([1]));
-    let hide = editor.actions(&file, 4, Some("quickfix"));
-    assert_eq!(hide.len(), 1, "{hide:?}");
-    assert_eq!(hide[0]["title"], "Hide this `divergent-branch`, with a reason");
-    assert_eq!(hide[0]["diagnostics"], json!([found[1]]));
-    assert_eq!(hide[0]["edit"]["documentChanges"][0]["textDocument"], json!({ "uri": uri(&file), "version": 1 }));
-    let hidden = edited(&text, &hide[0]);
+    let offered = editor.actions(&file, 4, Some("quickfix"));
+    let titles: Vec<&str> = offered.iter().filter_map(|action| action["title"].as_str()).collect();
+    assert_eq!(titles, ["Move the barrier behind the branch", "Hide this `divergent-branch`, with a reason"]);
+    let (mend, hide) = (&offered[0], &offered[1]);
+    assert_eq!(mend["isPreferred"], true);
+    assert!(edited(&text, mend).contains("    }\n    __syncthreads();\n}"), "{}", edited(&text, mend));
+    assert_eq!(hide["diagnostics"], json!([found[1]]));
+    assert_eq!(hide["edit"]["documentChanges"][0]["textDocument"], json!({ "uri": uri(&file), "version": 1 }));
+    let hidden = edited(&text, hide);
     assert!(hidden.contains("\n        // synclint: ignore[divergent-branch] "), "{hidden}");
     let remove = editor.actions(&file, 3, None);
     assert_eq!(remove[0]["title"], "Remove the comment that hides nothing");
     assert_eq!(edited(&text, &remove[0]), DIVERGENT);
     let all = editor.actions(&file, 0, Some("source.fixAll"));
-    assert_eq!(edited(&text, &all[0]), DIVERGENT);
+    assert_eq!(edited(&text, &all[0]), edited(&text, mend).replace(" // synclint: ignore[divergent-loop] once", ""));
     assert_eq!(editor.actions(&file, 4, Some("refactor")), [] as [Value; 0]);
     // What is offered is right: afterwards there is nothing left to say.
     editor.change(&file, 2, json!([{ "text": edited(&hidden, &remove[0]) }]));
     assert_eq!(rules(&editor.published_for(&file, 2)), [""; 0]);
+    editor.change(&file, 3, json!([{ "text": edited(&text, &all[0]) }]));
+    assert_eq!(rules(&editor.published_for(&file, 3)), [""; 0]);
 }
 
 #[test]
