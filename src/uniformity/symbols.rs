@@ -604,6 +604,9 @@ impl Symbols {
 
     pub fn select(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
         let on = self.truth(on);
+        if let Node::Not(inner) = *self.node(on) {
+            return self.select(inner, no, yes);
+        }
         match self.as_int(on) {
             Some(0) => no,
             Some(_) => yes,
