@@ -16,6 +16,7 @@ use crate::uniformity::facts::Thread;
 use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 
 const ALL: u32 = u32::MAX;
+const DIFFERENT: &str = "lanes that name each other come with different masks";
 
 pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> Option<Verdict> {
     let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
@@ -94,8 +95,11 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         .map(|(thread, _)| thread.rank)
         .collect();
     if missing.is_empty() {
-        // All come, but a mask may still name too few of one another: a lane's mask must be everybody's.
-        return None;
+        let whole = threads.len() >= 32;
+        let of = |lane: u32| masks.get(lane as usize).copied().unwrap_or(0);
+        let known = check.analysed.shape.block.is_some() || check.analysed.shape.is_line();
+        return (whole && known && masks[..32].iter().any(|mask| differs(*mask, &of)))
+            .then(|| verdict(check, inst, &[], None, DIFFERENT));
     }
     let lanes: Vec<u32> = missing.iter().map(|rank| rank % 32).collect();
     let witness = Witness {
@@ -184,15 +188,16 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
         if unknown {
             return general("the mask names lanes that may not come here");
         }
-        let masks: Vec<u32> = warp
-            .iter()
-            .zip(named)
-            .filter(|(thread, _)| arriving & (1 << (thread.rank % 32)) != 0)
-            .map(|(_, mask)| *mask)
-            .collect();
-        let Some(wrong) = masks.iter().copied().find(|mask| mask & live != arriving) else { continue };
+        // Lanes may come in groups, each with a mask of its own.
+        let comers = bits(arriving);
+        let of = |lane: u32| named.get(lane as usize).copied().unwrap_or(0);
+        let fits = |lane: &u32| {
+            let mask = of(*lane);
+            mask & live & !arriving == 0 && mask & (1 << lane) != 0 && !differs(mask & live, &of)
+        };
+        let Some(wrong) = comers.iter().find(|lane| !fits(lane)).map(|lane| of(*lane)) else { continue };
         let missing = wrong & live & !arriving;
-        let unnamed = arriving & !wrong;
+        let unnamed: Vec<u32> = comers.into_iter().filter(|lane| of(*lane) & (1 << lane) == 0).collect();
         let witness = Witness {
             given: String::new(),
             arrive: ranges(bits(arriving)),
@@ -206,12 +211,19 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
                 spell(&ranges(bits(arriving))),
                 spell(&ranges(bits(wrong & live)))
             )
+        } else if unnamed.is_empty() {
+            DIFFERENT.to_string()
         } else {
-            format!("the mask leaves out lanes that call this: {}", spell(&ranges(bits(unnamed))))
+            format!("the mask leaves out lanes that call this: {}", spell(&ranges(unnamed)))
         };
         return Some(verdict(check, inst, splitting, Some(witness), &text));
     }
     None
+}
+
+/// Some lane of a mask comes with another one.
+fn differs(mask: u32, of: &dyn Fn(u32) -> u32) -> bool {
+    bits(mask).into_iter().any(|lane| of(lane) & mask != mask)
 }
 
 fn only_lane(check: &Check, conditions: &[(Symbol, bool)]) -> bool {

@@ -39,6 +39,7 @@ impl Builder<'_> {
         }
         if reach.writes || !reach.barrier {
             self.clobber_args(list, &from, span);
+            self.clobber_references(callable, list, &from, span);
             if let Some(What::Place(address)) = this.map(|this| this.what) {
                 self.emit(Op::Clobber { address, from: from.clone() }, span);
             }
@@ -69,6 +70,20 @@ impl Builder<'_> {
                 _ => continue,
             };
             if self.is_own_memory(address) {
+                self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+            }
+        }
+    }
+
+    /// What is passed by reference may have been written, too.
+    fn clobber_references(&mut self, callable: &Callable, list: &[Arg], from: &[Value], span: Span) {
+        let scope = self.scope_of_callable(callable);
+        let function = callable.function.clone();
+        for (param, arg) in function.params.iter().zip(list) {
+            let Some(Ev { what: What::Place(address), .. }) = arg.ev else { continue };
+            let by_reference = matches!(self.resolve_in(scope, &param.ty),
+                Ty::Reference(pointee) if !pointee.is_const && !matches!(pointee.ty, Ty::Array(..) | Ty::Pointer(_)));
+            if by_reference && self.is_own_memory(address) {
                 self.emit(Op::Clobber { address, from: from.to_vec() }, span);
             }
         }

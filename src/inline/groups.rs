@@ -186,7 +186,7 @@ impl Builder<'_> {
                 unsigned(self.emit(Op::Binary(BinaryOp::Div, all, size), span))
             }
             (GroupTy::Formed(Some(by)), "size" | "num_threads" | "meta_group_size" | "meta_group_rank") => {
-                unsigned(self.unknown(vec![*by], span))
+                unsigned(self.emit(Op::Pure { name: name.clone(), operands: vec![*by] }, span))
             }
             (_, "thread_rank" | "meta_group_rank") => unsigned(self.source(Source::Varying(name.clone()), span)),
             (_, "is_valid") => Ev::value(self.int(1, span), Ty::Bool),

@@ -22,7 +22,12 @@ pub struct Inlined {
 /// The root with everything it calls.
 pub fn inline(program: &Program, words: &Words, root: ItemId, instance: &Instance) -> Inlined {
     let mut builder = Builder::new(program, words, root);
-    builder.graph.frames.push(Frame { function: root, name: program.item(root).name.clone(), call: None, result: None });
+    builder.graph.frames.push(Frame {
+        function: root,
+        name: program.item(root).name.clone(),
+        call: None,
+        result: None,
+    });
     builder.graph.is_kernel = program.item(root).is_kernel;
     builder.block = builder.new_block();
     // A value for what is not emitted once the graph has grown too large.

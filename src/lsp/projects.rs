@@ -84,6 +84,7 @@ impl Project {
             confined: true,
             force_exclude: true,
             no_ignore: false,
+            fixes: true,
             ..Request::default()
         }
     }

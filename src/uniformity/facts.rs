@@ -227,12 +227,21 @@ impl<'a> Facts<'a> {
             else {
                 continue;
             };
+            let (is_named, of_rest) = (self.holds_named(&rest), self.of_terms(&rest));
+            // A constant out of view may well be a multiple of the block.
+            if is_named && !differing.is_empty() {
+                best.hoped = best.hoped.max(of_rest.hoped);
+            }
             if step > 1 && range.is_finite() && range.low.div_euclid(step) == range.high.div_euclid(step) {
-                let of_rest = rest.iter().map(|term| self.agreement(term.0)).fold(Agreement::GRID, Agreement::meet);
                 best = best.at_least_in(of_rest, of_rest);
             }
         }
         best
+    }
+
+    fn holds_named(&self, terms: &[(Symbol, i64)]) -> bool {
+        let is_named = |leaf: Symbol| matches!(self.symbols.node(leaf), Node::Leaf(Leaf::Source(Source::Named(_))));
+        terms.iter().any(|(term, _)| self.symbols.leaves(*term).into_iter().any(is_named))
     }
 
     /// `value / by + rest < 0` is `value + by * rest < 0`, and `rest - value / by < 0` is `by * (rest + 1) - value - 1 < 0`,
@@ -306,7 +315,11 @@ impl<'a> Facts<'a> {
     }
 
     fn of_rest(&self, line: &Line) -> Agreement {
-        line.rest.iter().map(|term| self.agreement(term.0)).fold(Agreement::GRID, Agreement::meet)
+        self.of_terms(&line.rest)
+    }
+
+    fn of_terms(&self, terms: &[(Symbol, i64)]) -> Agreement {
+        terms.iter().map(|term| self.agreement(term.0)).fold(Agreement::GRID, Agreement::meet)
     }
 
     /// A sum that is a thread index times a factor, plus a rest without one.
@@ -530,6 +543,11 @@ impl<'a> Facts<'a> {
                 } else {
                     Bounds::ANY
                 }
+            }
+            // What fits into the narrower type is not changed by it.
+            Node::Convert(bits @ 8..=32, inner) => {
+                let (inner, most) = (self.bounds(*inner), (1i64 << (bits - 1)) - 1);
+                if inner.low >= 0 && inner.high <= most { inner } else { Bounds::ANY }
             }
             Node::Binary(Operator::BitAnd, a, b) => match (self.symbols.as_int(*a), self.symbols.as_int(*b)) {
                 (Some(mask), _) | (_, Some(mask)) if mask >= 0 => Bounds::new(0, mask),

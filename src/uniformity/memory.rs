@@ -220,7 +220,7 @@ impl<'a> Memory<'a> {
 
     /// The addresses may be one, in the same trip of all loops.
     fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
-        overlap(&self.values.symbols, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
+        overlap(self.values, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
     }
 
     /// The address of `late`, one trip of their common loop on, may be that of `early`.
@@ -231,7 +231,7 @@ impl<'a> Memory<'a> {
         let header = self.order.flow.loops[index].header;
         let symbols = &self.values.symbols;
         let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        overlap(symbols, early.address, late.address, &mut |x, y| {
+        overlap(self.values, early.address, late.address, &mut |x, y| {
             // Alternating slots: the two indices differ on each trip, as far as their period goes.
             let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
             if leaves.iter().any(trip) && leaves.iter().all(trip) {
@@ -250,34 +250,69 @@ impl<'a> Memory<'a> {
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
 
 /// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-fn overlap(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
+fn overlap(values: &Values, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
+    let symbols = &values.symbols;
     if a == b && symbols.leaves(a).is_empty() {
         return true;
     }
-    // `p = wanted ? &s.count : nullptr`
-    for (chosen, other) in [(a, b), (b, a)] {
-        if let Node::Select(_, yes, no) = *symbols.node(chosen)
-            && !matches!(symbols.node(other), Node::Select(..))
-        {
-            let mut either = [yes, no].into_iter().filter(|way| symbols.as_int(*way).is_none());
-            return either.any(|way| overlap_of_places(symbols, way, other, same));
-        }
-    }
-    overlap_of_places(symbols, a, b, same)
+    let (Some(here), Some(there)) = (places(values, a), places(values, b)) else { return true };
+    here.iter().any(|(base, steps)| {
+        there.iter().any(|(other, others)| {
+            if base != other {
+                return !(is_root(symbols, *base) && is_root(symbols, *other));
+            }
+            !steps.iter().zip(others).any(|pair| match pair {
+                (Step::Member(x), Step::Member(y)) => x != y,
+                (Step::Index(x), Step::Index(y)) => !same(*x, *y),
+                _ => false,
+            })
+        })
+    })
 }
 
-fn overlap_of_places(symbols: &Symbols, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
-    if symbols.base(a) != symbols.base(b) {
-        return true;
-    }
-    for pair in symbols.steps(a).iter().zip(symbols.steps(b).iter()) {
-        match pair {
-            (Step::Member(x), Step::Member(y)) if x != y => return false,
-            (Step::Index(x), Step::Index(y)) if !same(*x, *y) => return false,
-            _ => {}
+/// What two different ones of lead to memory apart: variables, and pointer parameters.
+fn is_root(symbols: &Symbols, base: Symbol) -> bool {
+    use crate::graph::Source;
+    matches!(symbols.node(base), Node::Address(_) | Node::Leaf(Leaf::Source(Source::Param { .. })))
+}
+
+/// Places looked at for one address.
+const MAX_PLACES: usize = 16;
+
+/// Where an address may lead: a base and the steps from it, through `wanted ? &s.count : nullptr` and joins. `None`
+/// where that cannot be said, as for a pointer that moves on in a loop.
+fn places(values: &Values, address: Symbol) -> Option<Vec<(Symbol, Vec<Step>)>> {
+    let symbols = &values.symbols;
+    let mut found = Vec::new();
+    let mut seen: Vec<Symbol> = Vec::new();
+    let mut work: Vec<(Symbol, Vec<Step>)> = vec![(address, Vec::new())];
+    while let Some((at, behind)) = work.pop() {
+        let base = symbols.base(at);
+        let mut steps = symbols.steps(at);
+        steps.extend(behind);
+        if seen.len() > MAX_PLACES {
+            return None;
         }
+        let ways: Vec<Symbol> = match symbols.node(base) {
+            Node::Int(_) => continue,
+            Node::Select(_, yes, no) => vec![*yes, *no],
+            Node::Leaf(Leaf::Left(_, inner)) => vec![*inner],
+            Node::Leaf(Leaf::Phi(..)) if values.phis.contains_key(&base) => {
+                if seen.contains(&base) {
+                    return None;
+                }
+                values.phis[&base].incoming.iter().map(|(_, slot)| slot.value).collect()
+            }
+            Node::Sum { .. } => return None,
+            _ => {
+                found.push((base, steps));
+                continue;
+            }
+        };
+        seen.push(base);
+        work.extend(ways.into_iter().map(|way| (way, steps.clone())));
     }
-    true
+    Some(found)
 }
 
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that

@@ -463,6 +463,14 @@ impl Symbols {
             (_, Some(0)) => a,
             _ if a == b => a,
             _ if self.is_boolean(a) && self.is_boolean(b) => self.or(a, b),
+            // x | 31 is 32 * (x / 32) + 31.
+            (Some(mask), None) | (None, Some(mask)) if is_low_mask(mask) => {
+                let value = if self.as_int(a).is_some() { b } else { a };
+                let by = self.int(mask + 1);
+                let quotient = self.div(value, by);
+                let whole = self.mul(quotient, by);
+                self.add_constant(whole, mask)
+            }
             _ => self.intern(Node::Binary(Operator::BitOr, a.min(b), a.max(b))),
         }
     }
@@ -596,6 +604,9 @@ impl Symbols {
 
     pub fn select(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
         let on = self.truth(on);
+        if let Node::Not(inner) = *self.node(on) {
+            return self.select(inner, no, yes);
+        }
         match self.as_int(on) {
             Some(0) => no,
             Some(_) => yes,
@@ -617,7 +628,7 @@ impl Symbols {
             let nothing = self.scale(difference, factor);
             let same = self.add(value, nothing);
             let apart = self.sub(other, same);
-            if self.as_int(apart).is_some() || same == other {
+            if self.terms(apart).0.len() <= 1 {
                 return same;
             }
         }
@@ -822,6 +833,11 @@ impl Symbols {
         done.insert(symbol, result);
         result
     }
+}
+
+/// All low bits up to some one: `0x1f`.
+fn is_low_mask(mask: i64) -> bool {
+    mask > 0 && mask < i64::from(u32::MAX) && mask & (mask + 1) == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

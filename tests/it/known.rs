@@ -52,7 +52,7 @@ fn barriers_of_the_users_own() {
     folder.write(
         "a.cu",
         "#include <fence.h>\n__global__ void k(int *v) {\n    Fence fence(v);\n    if (threadIdx.x < 3) fence.meet();\n    \
-         if (threadIdx.x < 3) pair_sync(1, 64);\n    if (threadIdx.x < 64) pair_sync(1, 96);\n    if (blockIdx.x == 2) fence.meet();\n    \
+         if (threadIdx.x < 3) pair_sync(1, 64);\n    if (threadIdx.x < 64) pair_sync(2, 96);\n    if (blockIdx.x == 2) fence.meet();\n    \
          if (fence.position() == 2) fence.meet();\n}\nvoid run(int *v) { k<<<1, 96>>>(v); }\n",
     );
     assert_eq!(check(&folder), []);

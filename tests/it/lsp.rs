@@ -370,7 +370,7 @@ __global__ void k(int *out, int n) {
     assert_eq!(first(&hovered(10, "m +")), "**`m` is the same for all threads of the launch**");
     let barrier = hovered(8, "__syncthreads");
     assert!(barrier.starts_with("**`__syncthreads` is safe: every thread of the block comes to it, or none**"));
-    assert!(barrier.contains("1. `q < m` ([a.cu:7]("), "{barrier}");
+    assert!(barrier.contains("1. `for (int q = 0; q < m; ++q)` ([a.cu:7]("), "{barrier}");
     // What is no value says nothing.
     for (line, word) in [(1, "void"), (1, "int *"), (6, "for"), (2, "__shared__")] {
         assert_eq!(hovered(line, word), "", "{word}");
@@ -407,8 +407,9 @@ fn a_suppression_is_offered_and_a_useless_one_removed() {
     let found = editor.published_for(&file, 1);
     assert_eq!(rules(&found), ["unused-suppression", "divergent-branch"]);
     assert_eq!(found[0]["tags"], json!([1]));
-    let hide = editor.actions(&file, 4, Some("quickfix"));
-    assert_eq!(hide.len(), 1, "{hide:?}");
+    let offered = editor.actions(&file, 4, Some("quickfix"));
+    assert_eq!(offered.len(), 2, "{offered:?}");
+    let hide = &offered[1..];
     assert_eq!(hide[0]["title"], "Hide this `divergent-branch`, with a reason");
     assert_eq!(hide[0]["diagnostics"], json!([found[1]]));
     assert_eq!(hide[0]["edit"]["documentChanges"][0]["textDocument"], json!({ "uri": uri(&file), "version": 1 }));
@@ -418,7 +419,8 @@ fn a_suppression_is_offered_and_a_useless_one_removed() {
     assert_eq!(remove[0]["title"], "Remove the comment that hides nothing");
     assert_eq!(edited(&text, &remove[0]), DIVERGENT);
     let all = editor.actions(&file, 0, Some("source.fixAll"));
-    assert_eq!(edited(&text, &all[0]), DIVERGENT);
+    let mended = "        out[i] = 1;\n    }\n    __syncthreads();\n}\n";
+    assert!(edited(&text, &all[0]).ends_with(mended), "{all:?}");
     assert_eq!(editor.actions(&file, 4, Some("refactor")), [] as [Value; 0]);
     // What is offered is right: afterwards there is nothing left to say.
     editor.change(&file, 2, json!([{ "text": edited(&hidden, &remove[0]) }]));

@@ -249,5 +249,5 @@ __device__ bool is_small(int value) { if (value < 9) return true; return false; 
 __device__ void put(int *to, int value) { *to = value + 1; }
 __device__ void wait_here() { __syncthreads(); }
 __device__ int wait_there() { asm volatile(\"bar.sync 0;\" ::: \"memory\"); return 1; }
-__device__ int wait_counted() { asm volatile(\"bar.sync 1, 64;\" ::: \"memory\"); return 1; }
+__device__ int wait_counted() { asm volatile(\"bar.sync 1, 32;\" ::: \"memory\"); return 1; }
 ";

@@ -312,7 +312,7 @@ pub const BARRIERS: &[Barrier] = &[
             "cub::WarpReduce<int>(store).Sum(x)",
         ),
     ),
-    barrier("counted", Warp, Kind::Counted, "asm volatile(\"bar.sync 1, 64;\" ::: \"memory\")", "wait_counted()"),
+    barrier("counted", Warp, Kind::Counted, "asm volatile(\"bar.sync 1, 32;\" ::: \"memory\")", "wait_counted()"),
 ];
 
 #[derive(Copy, Clone, Debug)]
