@@ -98,10 +98,11 @@ async def talk(binary: str, folder: pathlib.Path) -> None:
     hover = await client.text_document_hover_async(types.HoverParams(document, types.Position(4, 10)))
     assert "`i < n`" in hover.contents.value, hover
 
-    (action,) = await client.text_document_code_action_async(
+    mend, hide = await client.text_document_code_action_async(
         types.CodeActionParams(document, found.range, types.CodeActionContext(diagnostics=[found]))
     )
-    (change,) = action.edit.document_changes
+    assert mend.title == "Move the barrier behind the branch" and mend.is_preferred, mend
+    (change,) = hide.edit.document_changes
     assert change.text_document.version == 1
     (edit,) = change.edits
     assert edit.new_text.strip().startswith("// synclint: ignore[divergent-branch]"), edit
