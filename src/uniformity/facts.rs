@@ -138,8 +138,8 @@ impl<'a> Facts<'a> {
             Source::Warp | Source::ActiveMask => Agreement::of(Extent::WARP),
             Source::BlockIdx(axis) => match self.shape.cluster {
                 Some(extents) if extents[*axis as usize] == 1 => Agreement::of(Extent::CLUSTER),
-                // A cluster of unknown shape may lie along x.
-                None if *axis != Axis::X => Agreement { hoped: Extent::CLUSTER, ..Agreement::of(Extent::BLOCK) },
+                // A cluster of unknown shape is taken to lie along x, as a block is.
+                None if *axis != Axis::X => Agreement::of(Extent::CLUSTER),
                 _ => Agreement::of(Extent::BLOCK),
             },
             Source::BlockRank | Source::BlockInCluster => Agreement::of(Extent::BLOCK),
