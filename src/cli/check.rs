@@ -19,6 +19,9 @@ use std::time::Instant;
 pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
+    if arguments.fix && !request.texts.is_empty() {
+        return Err(Failure::line("--fix changes files, and standard input is none; --diff shows the changes"));
+    }
     request.fixes = true;
     let is_html = |format: &Format| *format == Format::Html;
     request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);

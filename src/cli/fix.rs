@@ -23,7 +23,8 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
             Failure::line(format!("cannot change {}: {}", path.display(), settings::reason(&error)))
         };
         // What was read may have been another encoding, or have changed since.
-        if std::fs::read(path).map_err(fault)? != source.bytes {
+        let bytes = std::fs::read(path).map_err(fault)?;
+        if !is_as_read(&bytes, source) {
             told.push_str(&format!(
                 "synclint: {} is left as it is: its bytes are not those that were read\n",
                 source.path
@@ -32,7 +33,7 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
             continue;
         }
         files += 1;
-        std::fs::write(path, applied(&source.bytes, &edits)).map_err(fault)?;
+        std::fs::write(path, applied(&bytes, &edits)).map_err(fault)?;
     }
     told.push_str(&match files {
         0 => "synclint: nothing to change\n".to_string(),
@@ -47,9 +48,18 @@ pub fn diff(findings: &[Marked], sources: &[Source]) -> Vec<u8> {
     for (file, edits) in chosen(findings).files {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         text.extend_from_slice(format!("--- {0}\n+++ {0}\n", source.path).as_bytes());
-        hunks(&source.bytes, &edits, &mut text);
+        let stored = std::fs::read(&source.path).ok().filter(|bytes| is_as_read(bytes, source));
+        hunks(stored.as_deref().unwrap_or(&source.bytes), &edits, &mut text);
     }
     text
+}
+
+/// The same bytes, but that for a byte order mark blanks were read.
+fn is_as_read(bytes: &[u8], source: &Source) -> bool {
+    match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => source.bytes.strip_prefix(b"   ") == Some(rest),
+        None => bytes == source.bytes,
+    }
 }
 
 type Edits<'a> = Vec<(Range, &'a str)>;

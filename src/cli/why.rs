@@ -11,20 +11,19 @@ use crate::report::human::{self, Mark, Picture};
 use crate::report::{Style, plural};
 use crate::session::{self, Explained};
 use crate::settings;
+use crate::source::walk;
 use crate::text::{LineIndex, Source};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     let (path, line) = &arguments.place;
     if let Err(error) = std::fs::metadata(path) {
         return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
     }
-    // The callers of a helper may be anywhere: without paths and without a root, its folder has to do.
+    // The callers of a helper may be anywhere: without paths and without a root, the files beside it have to do.
     let mut paths = arguments.input.paths.clone();
     if paths.is_empty() {
-        paths.push(
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from),
-        );
+        paths.extend(beside(path));
     }
     paths.push(path.clone());
     let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
@@ -43,6 +42,15 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     let text: String = explained.explanations.iter().map(|it| explanation(it, &explained, style)).collect();
     to_stdout(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Clean)
+}
+
+/// The source files in the folder of a file, without those in the folders below it: there may be any number of them.
+fn beside(path: &Path) -> Vec<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| walk::is_source_name(path) && path.is_file()).collect();
+    files.sort();
+    files
 }
 
 fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -> String {
@@ -73,9 +81,15 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
             continue;
         }
         text.push_str(&format!("  {}. comes from\n", index + 1));
+        let mut lines: Vec<String> = Vec::new();
         for note in &guard.chain {
-            text.push_str(&format!("     {}: {}\n", place(note.at, &explained.sources), note.message));
+            let line = format!("     {}: {}\n", place(note.at, &explained.sources), note.message);
+            // `int i = 0` and `++i` of one loop are one line to the reader.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
+        text.push_str(&lines.concat());
     }
     if calls.len() > 1 {
         let names: Vec<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();

@@ -140,10 +140,14 @@ impl Writer<'_> {
         if !notes.is_empty() {
             self.text.push('\n');
         }
+        let mut lines: Vec<String> = Vec::new();
         for note in notes {
-            let place = self.place(note.at);
-            self.line(&format!("   - {}: {place}", note.message));
+            let line = format!("   - {}: {}", note.message, self.place(note.at));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
         }
+        lines.iter().for_each(|line| self.line(line));
     }
 
     fn line(&mut self, text: &str) {

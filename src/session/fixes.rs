@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 /// Findings for which changes are sought in one run; the more there are, the less anybody waits for them all.
 const MAX_FINDINGS: usize = 200;
 /// Bytes of source that one proof may read again.
-const MAX_BYTES: usize = 48 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// Adds to the findings the changes that are proven to mend them.
 pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {

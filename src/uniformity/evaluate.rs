@@ -796,7 +796,7 @@ impl Evaluator<'_> {
             BinaryOp::Add if is_address(symbols, a) => symbols.element(a, b),
             BinaryOp::Add if is_address(symbols, b) => symbols.element(b, a),
             BinaryOp::Add => symbols.add(a, b),
-            BinaryOp::Sub if is_address(symbols, a) && !is_address(symbols, b) => {
+            BinaryOp::Sub if is_address(symbols, a) && !is_address(symbols, b) && symbols.base(a) != b => {
                 let back = symbols.scale(b, -1);
                 symbols.element(a, back)
             }

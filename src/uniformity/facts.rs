@@ -138,8 +138,8 @@ impl<'a> Facts<'a> {
             Source::Warp | Source::ActiveMask => Agreement::of(Extent::WARP),
             Source::BlockIdx(axis) => match self.shape.cluster {
                 Some(extents) if extents[*axis as usize] == 1 => Agreement::of(Extent::CLUSTER),
-                // A cluster of unknown shape may lie along x.
-                None if *axis != Axis::X => Agreement { hoped: Extent::CLUSTER, ..Agreement::of(Extent::BLOCK) },
+                // A cluster of unknown shape is taken to lie along x, as a block is.
+                None if *axis != Axis::X => Agreement::of(Extent::CLUSTER),
                 _ => Agreement::of(Extent::BLOCK),
             },
             Source::BlockRank | Source::BlockInCluster => Agreement::of(Extent::BLOCK),
@@ -415,8 +415,21 @@ impl<'a> Facts<'a> {
 
     /// Every term is a multiple of `factor * symbol`.
     fn multiple_of_symbol(&self, terms: &[(Symbol, i64)], constant: i64, symbol: Symbol, factor: i64) -> bool {
-        constant == 0
-            && terms.iter().all(|(term, by)| by % factor == 0 && self.symbols.factors(*term).contains(&symbol))
+        constant == 0 && terms.iter().all(|(term, by)| by % factor == 0 && self.holds_factor(*term, symbol))
+    }
+
+    /// The value is a multiple of `symbol`, whichever way a choice in it goes.
+    fn holds_factor(&self, value: Symbol, symbol: Symbol) -> bool {
+        let mut work = vec![value];
+        while let Some(at) = work.pop() {
+            match self.symbols.node(at) {
+                _ if self.symbols.factors(at).contains(&symbol) || at == Symbols::ZERO => {}
+                Node::Select(_, yes, no) => work.extend([*yes, *no]),
+                Node::Sum { terms, constant: 0 } => work.extend(terms.iter().map(|term| term.0)),
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Where all threads have the same `key`, they have the same `symbol`: it is made of the key and of what a

@@ -281,6 +281,13 @@ impl Symbols {
     }
 
     pub fn sub(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        // Two places in one array.
+        match (self.node(a), self.node(b)) {
+            (&Node::Element(x, i), &Node::Element(y, j)) if x == y => return self.sub(i, j),
+            (&Node::Element(x, i), _) if x == b => return i,
+            (_, &Node::Element(y, j)) if y == a => return self.scale(j, -1),
+            _ => {}
+        }
         let negated = self.scale(b, -1);
         self.add(a, negated)
     }
@@ -604,6 +611,9 @@ impl Symbols {
 
     pub fn select(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
         let on = self.truth(on);
+        if let Node::Not(inner) = *self.node(on) {
+            return self.select(inner, no, yes);
+        }
         match self.as_int(on) {
             Some(0) => no,
             Some(_) => yes,

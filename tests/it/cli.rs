@@ -232,6 +232,14 @@ fn why_tells_what_guards_a_barrier() {
     assert!(good.stdout.contains("is safe") && good.stdout.contains("nothing guards it"), "{}", good.stdout);
     let none = folder.run(&["why", "good.cu:3"]);
     assert_eq!((none.code, none.stderr.lines().count()), (2, 1), "{}", none.stderr);
+    // Who calls a helper may stand in the files beside it.
+    folder.write("h.cuh", "inline __device__ void helper() {\n    __syncthreads();\n}\n");
+    folder
+        .write("caller.cu", "#include \"h.cuh\"\n__global__ void k(int n) {\n    if (threadIdx.x < n) helper();\n}\n");
+    let helper = folder.run(&["why", "h.cuh:2"]);
+    assert!(helper.stdout.contains("[divergent-branch]") && helper.stdout.contains("caller.cu:3"), "{}", helper.stdout);
+    let twice = helper.stdout.lines().filter(|line| line.contains("differs from thread to thread")).count();
+    assert!(twice <= 2, "{}", helper.stdout);
     assert_eq!(folder.run(&["why", "good.cu"]).code, 2);
     assert_eq!(folder.run(&["why", "missing.cu:3"]).code, 2);
 }

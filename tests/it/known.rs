@@ -63,7 +63,7 @@ fn barriers_of_the_users_own() {
          [[varies]]\nmethods = [\"position\"]\nagrees = \"thread\"\n",
     );
     let expected =
-        [at("divergent-branch", 4), at("divergent-branch", 5), at("named-barrier", 6), at("divergent-branch", 8)];
+        [at("divergent-branch", 4), at("divergent-branch", 5), at("divergent-branch", 6), at("divergent-branch", 8)];
     assert_eq!(check(&folder), expected);
 }
 
