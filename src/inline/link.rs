@@ -6,12 +6,15 @@ use crate::lower::{self, Parser};
 use crate::program::{Declaration, Name, Stmt, StmtKind, TemplateParam};
 use crate::source::items;
 use crate::source::tree::{self, Tree};
-use crate::text::{Expanded, FileId};
+use crate::text::{Expanded, FileId, Span};
+use rustc_hash::FxHashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 
 struct OfTree<'t> {
     tree: &'t Tree,
     texts: Vec<OnceLock<Expanded>>,
+    /// Items whose macros grew beyond the limit: a part of their text is not there.
+    cut: Mutex<FxHashSet<ItemId>>,
     /// Parsers that no thread uses at the moment.
     parsers: Mutex<Vec<Parser>>,
 }
@@ -20,7 +23,7 @@ impl<'t> Program<'t> {
     pub fn of(tree: &'t Tree) -> Program<'t> {
         let items = tree.items.iter().map(|item| header(tree, item)).collect();
         let texts = tree.items.iter().map(|_| OnceLock::new()).collect();
-        Program::new(items, Box::new(OfTree { tree, texts, parsers: Mutex::default() }))
+        Program::new(items, Box::new(OfTree { tree, texts, cut: Mutex::default(), parsers: Mutex::default() }))
     }
 }
 
@@ -80,7 +83,15 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
 
 impl OfTree<'_> {
     fn item_text(&self, item: ItemId) -> &Expanded {
-        self.texts[item.index()].get_or_init(|| self.tree.text(item).expanded)
+        self.texts[item.index()].get_or_init(|| {
+            let text = self.tree.text(item);
+            if text.overflowed
+                && let Ok(mut cut) = self.cut.lock()
+            {
+                cut.insert(item);
+            }
+            text.expanded
+        })
     }
 
     fn with_parser<T>(&self, work: impl FnOnce(&mut Parser) -> T) -> T {
@@ -102,6 +113,9 @@ impl Origin for OfTree<'_> {
             items::ItemKind::Function(_) => {
                 let mut function = lower::function(parser, source);
                 function.name = item.name.clone();
+                if self.cut.lock().is_ok_and(|cut| cut.contains(&id)) {
+                    function.unreadable = function.unreadable.or(Some(Span::default()));
+                }
                 if let Some(class) = item.class.filter(|_| item.attributes.is_friend) {
                     let text = self.item_text(class);
                     let mut all = lower::class(parser, &text.text).template;
