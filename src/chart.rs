@@ -285,10 +285,9 @@ fn shorten(lines: &mut Vec<Line>) {
         return;
     }
     let (head, tail) = (MAX_LINES / 2, lines.len() - MAX_LINES / 3);
-    let mut index = 0;
     let mut gap = false;
     let mut short: Vec<Line> = Vec::new();
-    for line in lines.drain(..) {
+    for (index, line) in lines.drain(..).enumerate() {
         if index < head || index >= tail || line.is_barrier && short.len() < 2 * MAX_LINES {
             gap = false;
             short.push(line);
@@ -296,7 +295,6 @@ fn shorten(lines: &mut Vec<Line>) {
             gap = true;
             short.push(Line { text: "…".to_string(), number: 0, is_barrier: false, ..line });
         }
-        index += 1;
     }
     *lines = short;
 }
