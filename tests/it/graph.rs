@@ -30,8 +30,8 @@ __global__ void scale(const float *in, float *out, int n) {
 
 /// The text of the node whose label holds `text`, attributes and all.
 fn node<'a>(dot: &'a str, text: &str) -> &'a str {
-    let nodes = dot.lines().filter(|line| line.contains("[label=") && !line.contains("->"));
-    nodes.filter(|line| line.contains(text)).next_back().unwrap_or_else(|| panic!("no node {text} in\n{dot}"))
+    let mut nodes = dot.lines().filter(|line| line.contains("[label=") && !line.contains("->"));
+    nodes.rfind(|line| line.contains(text)).unwrap_or_else(|| panic!("no node {text} in\n{dot}"))
 }
 
 #[test]
