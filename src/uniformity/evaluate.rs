@@ -791,12 +791,19 @@ impl Evaluator<'_> {
     }
 
     fn binary(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
+        let leads_there = |root: &Symbol| roots(&self.values, b).contains(root);
+        if operator == BinaryOp::Sub
+            && is_address(&self.values.symbols, a)
+            && roots(&self.values, a).iter().any(leads_there)
+        {
+            return self.values.symbols.sub(a, b);
+        }
         let symbols = &mut self.values.symbols;
         match operator {
             BinaryOp::Add if is_address(symbols, a) => symbols.element(a, b),
             BinaryOp::Add if is_address(symbols, b) => symbols.element(b, a),
             BinaryOp::Add => symbols.add(a, b),
-            BinaryOp::Sub if is_address(symbols, a) && !is_address(symbols, b) && symbols.base(a) != b => {
+            BinaryOp::Sub if is_address(symbols, a) && !is_address(symbols, b) => {
                 let back = symbols.scale(b, -1);
                 symbols.element(a, back)
             }

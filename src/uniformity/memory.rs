@@ -78,10 +78,27 @@ impl<'a> Order<'a> {
                 return true;
             }
             if !barrier_between(block, 0, u32::MAX) {
-                work.extend(self.flow.successors[block.index()].iter().map(|to| (block, *to)));
+                let entered = self.flow.head_of[block.index()]
+                    .filter(|index| !self.flow.in_loop(before, *index) && self.each_trip_waits(*index, group));
+                let onward = self.flow.successors[block.index()].iter();
+                let stays = |to: &&BlockId| entered.is_none_or(|index| self.flow.in_loop(**to, index));
+                work.extend(onward.filter(stays).map(|to| (block, *to)));
             }
         }
         false
+    }
+}
+
+impl Order<'_> {
+    /// Every trip of a loop passes a barrier of the group. Such a loop is taken to make one trip at least, so that
+    /// what stands before it is ordered before what stands behind it.
+    fn each_trip_waits(&self, index: usize, group: Extent) -> bool {
+        let each = &self.flow.loops[index];
+        self.flow.order.iter().any(|block| {
+            self.barriers[block.index()].iter().any(|(_, scope)| *scope >= group)
+                && self.flow.in_loop(*block, index)
+                && each.latches.iter().all(|latch| self.flow.dominates(*block, *latch))
+        })
     }
 }
 
