@@ -59,6 +59,9 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     };
     write_reports(arguments, &report)?;
     if !arguments.quiet {
+        if !arguments.verbose && !arguments.statistics {
+            to_stderr(&unread_lines(&outcome.skipped));
+        }
         to_stderr(&summary_line(&report));
     }
     if !arguments.quiet {
@@ -277,6 +280,17 @@ fn summary_line(report: &Report) -> String {
     }
     line.push('\n');
     line
+}
+
+/// The first files that were not read, and why; a silent gap would pass for a clean file.
+fn unread_lines(skipped: &[(String, String)]) -> String {
+    const LISTED: usize = 5;
+    let listed = skipped.iter().take(LISTED).map(|(path, reason)| format!("synclint: not read: {path}: {reason}\n"));
+    let mut text: String = listed.collect();
+    if skipped.len() > LISTED {
+        text.push_str(&format!("synclint: not read: {} more, --verbose names them\n", skipped.len() - LISTED));
+    }
+    text
 }
 
 fn stale_lines(stale: &[String]) -> String {

@@ -217,6 +217,17 @@ fn a_kernel_that_the_settings_misspell_is_told() {
 }
 
 #[test]
+fn files_that_are_not_read_are_named() {
+    let folder = Folder::new("unread");
+    folder.write("bad.cu", DIVERGENT);
+    folder.write("data.cu", b"__global__ void k() {}\0\0\0\0\0\0");
+    let run = folder.run(&[".", "--format", "concise"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.starts_with("synclint: not read: data.cu: binary data\nsynclint: 1 file"), "{}", run.stderr);
+    assert!(!folder.run(&[".", "-q"]).stderr.contains("data.cu"));
+}
+
+#[test]
 fn why_tells_what_guards_a_barrier() {
     let folder = Folder::new("why");
     folder.write("bad.cu", DIVERGENT);
