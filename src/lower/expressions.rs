@@ -24,6 +24,9 @@ pub fn expression(reader: &mut Reader, id: Id) -> Expr {
 fn without_parentheses(reader: &Reader, id: Id) -> Id {
     let mut id = id;
     while let Kind::ParenthesizedExpression | Kind::ExtensionExpression | Kind::ConditionClause = reader.kind(id) {
+        if last_swallowed(reader, id).is_some() {
+            break;
+        }
         match reader.tree.first(id) {
             Some(inner) => id = inner,
             None => break,
@@ -32,8 +35,25 @@ fn without_parentheses(reader: &Reader, id: Id) -> Id {
     id
 }
 
+/// In `(a = b.c, d)` the grammar takes `, d` for an error: `d`.
+fn last_swallowed(reader: &Reader, id: Id) -> Option<Id> {
+    if reader.kind(id) != Kind::ParenthesizedExpression {
+        return None;
+    }
+    let first = reader.tree.first(id).filter(|first| reader.kind(*first) == Kind::AssignmentExpression)?;
+    let error = swallowed(reader, id).filter(|error| reader.span(*error).start >= reader.span(first).end)?;
+    let mut values = reader.tree.children(error).filter(|child| reader.kind(*child) != Kind::Token);
+    values.next().filter(|_| values.next().is_none())
+}
+
 fn kind(reader: &mut Reader, id: Id) -> ExprKind {
     match reader.kind(id) {
+        Kind::ParenthesizedExpression => match (reader.tree.first(id), last_swallowed(reader, id)) {
+            (Some(first), Some(last)) => {
+                ExprKind::Comma(Box::new(expression(reader, first)), Box::new(expression(reader, last)))
+            }
+            _ => ExprKind::Unreadable,
+        },
         Kind::Identifier
         | Kind::QualifiedIdentifier
         | Kind::TemplateFunction
@@ -279,11 +299,17 @@ fn comma(reader: &mut Reader, id: Id) -> ExprKind {
         let (Some(left), Some(right)) = (reader.child(rest, Field::Left), reader.child(rest, Field::Right)) else {
             break;
         };
-        parts.push(left);
+        parts.push((left, swallowed(reader, rest)));
         rest = right;
     }
-    parts.push(rest);
-    let parts: Vec<Expr> = parts.into_iter().map(|part| expression(reader, part)).collect();
+    parts.push((rest, None));
+    let parts: Vec<Expr> = parts
+        .into_iter()
+        .map(|(part, value)| match value {
+            Some(value) => assigned(reader, "=", part, value),
+            None => expression(reader, part),
+        })
+        .collect();
     pairwise(parts, ExprKind::Comma).map_or(ExprKind::Unreadable, |result| result.kind)
 }
 
@@ -292,9 +318,32 @@ fn assignment(reader: &mut Reader, id: Id) -> ExprKind {
         return ExprKind::Unreadable;
     };
     let operator = reader.child(id, Field::Operator).map(|operator| reader.text(operator)).unwrap_or("=");
+    if let Some(value) = swallowed(reader, id) {
+        let first = assigned(reader, &operator.to_string(), left, value);
+        return ExprKind::Comma(Box::new(first), Box::new(expression(reader, right)));
+    }
     let op = assignment_op(operator);
     let left = expression(reader, left);
     ExprKind::Assign(op, Box::new(left), Box::new(expression(reader, right)))
+}
+
+/// In `(a = b, c)` the grammar takes `= b` for an error: the error's node.
+fn swallowed(reader: &Reader, id: Id) -> Option<Id> {
+    reader.tree.children(id).find(|child| reader.kind(*child) == Kind::Error)
+}
+
+/// `left = value`, where `value` is what an error holds; unreadable if that is no single expression.
+fn assigned(reader: &mut Reader, operator: &str, left: Id, error: Id) -> Expr {
+    let mut values = reader.tree.children(error).filter(|child| reader.kind(*child) != Kind::Token);
+    let kind = match (values.next(), values.next()) {
+        (Some(value), None) => {
+            let (left, value) = (expression(reader, left), expression(reader, value));
+            ExprKind::Assign(assignment_op(operator), Box::new(left), Box::new(value))
+        }
+        _ => ExprKind::Unreadable,
+    };
+    let span = Span { start: reader.span(left).start, end: reader.span(error).end };
+    Expr { kind, span }
 }
 
 fn assignment_op(text: &str) -> Option<BinaryOp> {
