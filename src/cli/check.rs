@@ -134,7 +134,7 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
             return Err(Failure::line(missing(path, &error)));
         }
     }
-    let only = (asked && root.is_some()).then_some(only);
+    let only = asked.then_some(only);
     let start = paths.first().or(root.as_ref()).or(stdin.as_ref().map(|(name, _)| name)).cloned();
     let otherwise = settings.file.as_deref().filter(|_| discovered).and_then(Path::parent);
     let repository = Repository::of(&start.unwrap_or_default(), otherwise);

@@ -8,7 +8,8 @@ use crate::source::screen;
 use crate::source::walk::{self, Content};
 use crate::words::Words;
 use rayon::prelude::*;
-use std::path::{Path, PathBuf};
+use rustc_hash::FxHashSet;
+use std::path::{Component, Path, PathBuf};
 
 /// What was read.
 pub struct Read {
@@ -48,10 +49,62 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
         }
     }
     sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
+    if !request.confined {
+        read_includes(settings, request, &mut sources);
+    }
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
     let files = Files::new(screen::index(sources, words, &options), &options);
     Ok(Read { files, options, skipped })
+}
+
+/// Headers that a file named by hand may bring in.
+const MAX_INCLUDED: usize = 10_000;
+
+/// Reads what files named by hand include, wherever it stands: without it half of their code may be missing.
+fn read_includes(settings: &Settings, request: &Request, sources: &mut Vec<(String, Vec<u8>)>) {
+    let given: Vec<&PathBuf> = request.read.iter().filter(|path| path.is_file()).collect();
+    let is_given = |name: &str| given.iter().any(|path| spell(path) == *name);
+    let mut todo: Vec<usize> = (0..sources.len()).filter(|index| is_given(&sources[*index].0)).collect();
+    if todo.is_empty() {
+        return;
+    }
+    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
+    let mut known: FxHashSet<PathBuf> = sources.iter().filter_map(|(path, _)| canonical(Path::new(path))).collect();
+    let most = sources.len() + MAX_INCLUDED;
+    while let Some(index) = todo.pop() {
+        let folder = Path::new(&sources[index].0).parent().unwrap_or(Path::new("")).to_path_buf();
+        for name in screen::includes(&sources[index].1) {
+            let folders = std::iter::once(&folder).chain(&settings.include);
+            let Some(path) = folders.map(|folder| plain(&folder.join(&name))).find(|path| path.is_file()) else {
+                continue;
+            };
+            let is_new = canonical(&path).is_some_and(|path| known.insert(path));
+            if is_new
+                && !settings.exclude.matches(&path)
+                && sources.len() < most
+                && let Content::Source(bytes) = walk::read(&path)
+            {
+                todo.push(sources.len());
+                sources.push((spell(&path), bytes));
+            }
+        }
+    }
+}
+
+/// Without `.`, and without `..` where a folder stands before it.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// The folders that a confined walk stays in, links resolved.

@@ -89,6 +89,11 @@ impl Head {
     }
 }
 
+/// What the `#include` lines of a file name, as written between quotes or brackets.
+pub fn includes(bytes: &[u8]) -> Vec<String> {
+    Head::of(bytes, None).includes
+}
+
 /// What `#include "name"` names, if the word at `at` is that of such a line.
 fn include_at(bytes: &[u8], at: usize) -> Option<String> {
     let before = bytes[..at].trim_ascii_end();

@@ -217,6 +217,29 @@ fn a_kernel_that_the_settings_misspell_is_told() {
 }
 
 #[test]
+fn a_file_alone_brings_what_it_includes() {
+    let folder = Folder::new("includes");
+    folder.write("include/m.cuh", "#define SYNC() __syncthreads()\n#include \"../other/f.cuh\"\n");
+    folder.write(
+        "other/f.cuh",
+        "__device__ void f() {\n    __syncthreads();\n}\n__global__ void theirs() {\n    if (threadIdx.x) __syncthreads();\n}\n",
+    );
+    folder.write(
+        "a.cu",
+        "#include \"include/m.cuh\"\n__global__ void k(int n) {\n    if (threadIdx.x < n) SYNC();\n    if (threadIdx.x < n) f();\n}\n",
+    );
+    let run = folder.run(&["a.cu", "--format", "json"]);
+    let lines: Vec<u64> = run.json()["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|finding| finding["line"].as_u64())
+        .collect();
+    assert_eq!(lines, [3, 4], "what is found in the header alone is not asked for\n{}", run.stdout);
+    assert!(folder.run(&["why", "a.cu:4"]).stdout.contains("[divergent-branch]"));
+}
+
+#[test]
 fn files_that_are_not_read_are_named() {
     let folder = Folder::new("unread");
     folder.write("bad.cu", DIVERGENT);
