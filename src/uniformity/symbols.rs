@@ -621,6 +621,10 @@ impl Symbols {
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
             None => {
+                // One way to write a choice, whichever arm stands first.
+                if let Node::Not(inner) = *self.node(on) {
+                    return self.select(inner, no, yes);
+                }
                 let yes = self.given_zero(on, yes, no);
                 self.intern(Node::Select(on, yes, no))
             }
