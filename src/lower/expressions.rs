@@ -319,7 +319,7 @@ fn assignment(reader: &mut Reader, id: Id) -> ExprKind {
     };
     let operator = reader.child(id, Field::Operator).map(|operator| reader.text(operator)).unwrap_or("=");
     if let Some(value) = swallowed(reader, id) {
-        let first = assigned(reader, &operator.to_string(), left, value);
+        let first = assigned(reader, operator, left, value);
         return ExprKind::Comma(Box::new(first), Box::new(expression(reader, right)));
     }
     let op = assignment_op(operator);

@@ -611,6 +611,7 @@ impl Symbols {
 
     pub fn select(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
         let on = self.truth(on);
+        // One way to write a choice, whichever arm stands first.
         if let Node::Not(inner) = *self.node(on) {
             return self.select(inner, no, yes);
         }
@@ -621,10 +622,6 @@ impl Symbols {
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
             None => {
-                // One way to write a choice, whichever arm stands first.
-                if let Node::Not(inner) = *self.node(on) {
-                    return self.select(inner, no, yes);
-                }
                 let yes = self.given_zero(on, yes, no);
                 self.intern(Node::Select(on, yes, no))
             }
