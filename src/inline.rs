@@ -29,6 +29,7 @@ mod groups;
 mod link;
 mod memo;
 mod names;
+mod numbered;
 pub mod program;
 mod ptx;
 mod root;

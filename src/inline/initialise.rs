@@ -85,6 +85,11 @@ impl Builder<'_> {
                 let count = self.rvalue_of(&args[0]);
                 self.emit(Op::BarrierInit { address, count }, span);
             }
+            ty if self.is_numbered_barrier(&ty) => {
+                let list = self.eval_args(args);
+                let ev = self.construct_numbered_barrier(&ty, &list);
+                self.store_to(address, &ty, &ev, span);
+            }
             ty @ (Ty::Vector { .. } | Ty::Array(..)) => match args {
                 [one] if !matches!(ty, Ty::Vector { lanes: 1.., .. } if self.is_scalar_expr(one)) => {
                     if let ExprKind::InitList(list) = &one.kind {

@@ -36,8 +36,13 @@ impl Builder<'_> {
             let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
             return self.call_group_method(&group, written, &name, args, span);
         }
-        // `NamedBarrier::sync(threads, id)`
-        if let Some(class) = path.segments.len().checked_sub(2).map(|index| path.segments[index].name.clone())
+        // `NamedBarrier::sync(threads, id)`, or by another name for the class
+        if let Some((_, class)) = path.segments.split_last().filter(|(_, class)| !class.is_empty())
+            && !self.words.barrier_method(&name).is_empty()
+            && let Some(class) = match self.resolve_path(&Path { segments: class.to_vec(), global: path.global }) {
+                Ty::Named(named) => Some(named.name.clone()),
+                _ => class.last().map(|class| class.name.clone()),
+            }
             && let Some(row) =
                 self.words.barrier_method(&name).iter().find(|row| row.on.iter().any(|on| **on == *class)).cloned()
         {
@@ -51,7 +56,10 @@ impl Builder<'_> {
             }
             return Ev::nothing();
         }
-        if self.words.library(&name).is_some() || args.is_empty() && last.args.is_some() && !self.is_word(&name) {
+        if self.words.library(&name).is_some()
+            || self.words.is_numbered_class(&name)
+            || args.is_empty() && last.args.is_some() && !self.is_word(&name)
+        {
             // `cub::BlockReduce<int, 128>(temp)`, `cg::plus<int>()`: an object of a class not in view.
             let ty = self.named(last);
             return self.construct_value(&ty, args, span);
@@ -231,7 +239,8 @@ impl Builder<'_> {
                     }
                     _ => None,
                 };
-                return Some(self.barrier_by_row(&row, written, group, list, span));
+                let list = self.numbered_arguments(&row, base, list, span);
+                return Some(self.barrier_by_row(&row, written, group, &list, span));
             }
             if let Some(group) = self.group_of(&ty, &row.on) {
                 return Some(self.barrier_by_row(&row, written, Some(group), list, span));
@@ -401,6 +410,7 @@ impl Builder<'_> {
                 })
             }
             Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
+            ty if self.is_numbered_barrier(ty) => self.construct_numbered_barrier(ty, list),
             _ => match list {
                 [] => Ev::value(self.int(0, span), ty.clone()),
                 [one] => {

@@ -3,8 +3,9 @@
 //! Every write to it is found by its tokens; only those that must have happened count, and any other one that may have
 //! happened makes the value unknown.
 
+use super::choices::{Happened, happened};
 use super::code::Code;
-use super::evaluate::{Value, evaluate};
+use super::evaluate::{Number, Value, evaluate};
 use super::scope::Scope;
 use crate::source::items::View;
 use std::ops::Range;
@@ -29,14 +30,32 @@ pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
     code.uses(name, code.body.start..at).iter().any(|found| write(code, *found).is_some())
 }
 
-/// The initialiser of a local variable that is declared once and never written: the tokens it stands for.
-pub(super) fn initialiser_tokens(code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
+    declaration(code, name, at).is_some()
+}
+
+/// The tokens that a local variable stands for at a place: what it was last set to.
+pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
     let declared = declaration(code, name, at)?;
-    let writes = code.uses(name, declared + 1..code.body.end).iter().any(|found| write(code, *found).is_some());
-    match initialiser(&code.view, declared) {
-        Initialiser::Expression(range) if !writes => Some(range),
+    let mut stands = match initialiser(&code.view, declared) {
+        Initialiser::Expression(range) => Some(range),
         _ => None,
+    };
+    for found in code.uses(name, declared + 1..code.body.end) {
+        let Some(write) = write(code, *found) else { continue };
+        if write.at > at {
+            if loop_round(&code.view, write.at, at).is_some() {
+                return None;
+            }
+            continue;
+        }
+        stands = match happened(scope, code, write.at, at) {
+            Happened::Surely => write.value.filter(|_| write.members.is_empty()),
+            Happened::Not | Happened::Unless { .. } => stands,
+            Happened::Perhaps => None,
+        };
     }
+    stands
 }
 
 /// The variables whose value is given by the branches round a token, and the tokens of that value.
@@ -125,23 +144,47 @@ impl Variable<'_, '_> {
                 later.push(write.at);
                 continue;
             }
-            if !must_come_before(view, write.at, at) {
-                value = self.forget(value, &write);
-                continue;
+            match happened(self.scope, self.code, write.at, at) {
+                Happened::Surely => {
+                    last_sure = write.at;
+                    value = self.written(value, &write, is_extent);
+                }
+                Happened::Not => {}
+                Happened::Unless { start, end } => value = self.limited(name, value, start..end),
+                Happened::Perhaps => value = self.forget(value, &write),
             }
-            last_sure = write.at;
-            value = self.written(value, &write, is_extent);
         }
         // A write further down comes before this place again if a loop goes round both.
         let comes_back = later.iter().any(|later| loop_round(view, *later, at).is_some_and(|open| open > last_sure));
         if comes_back { None } else { value }
     }
 
+    /// What is left of a value where `if (threads > 256) threads = ..;` did not write.
+    fn limited(&self, name: &[u8], value: Option<Value>, condition: Range<usize>) -> Option<Value> {
+        let view = &self.code.view;
+        let more = match view.text(condition.start + 1) {
+            b">" => 0,
+            b">=" => 1,
+            _ => return value,
+        };
+        if value.is_some_and(|value| value.number().is_none_or(|number| number.exact))
+            || view.text(condition.start) != name
+            || !self.members.is_empty()
+        {
+            return value;
+        }
+        let limit = evaluate(self.scope, self.code, condition.start + 2..condition.end).and_then(Value::int);
+        match limit {
+            Some(limit) => Value::least(value, Some(Value::AtMost(limit - more))),
+            None => value,
+        }
+    }
+
     fn initial(&self, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
         match initialiser(view, self.declared) {
             Initialiser::None if self.members.last().is_some_and(|member| member.ends_with(b"Dim")) || is_extent => {
-                self.component(Value::Extent([Some(1); 3]), 0)
+                self.component(Value::Extent([Some(Number::ONE); 3]), 0)
             }
             Initialiser::None => None,
             Initialiser::Expression(range) | Initialiser::Arguments(range) if self.members.is_empty() || is_extent => {
@@ -160,9 +203,9 @@ impl Variable<'_, '_> {
             let value = evaluate(self.scope, self.code, only.clone());
             return Value::Extent(value.map_or([None; 3], Value::extent));
         }
-        let mut extent = [Some(1); 3];
+        let mut extent = [Some(Number::ONE); 3];
         for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::int);
+            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::number);
         }
         Value::Extent(extent)
     }
@@ -176,11 +219,11 @@ impl Variable<'_, '_> {
             _ => return None,
         };
         if pieces.len() <= 1 {
-            return self.component(Value::Extent([Some(1); 3]), 1);
+            return self.component(Value::Extent([Some(Number::ONE); 3]), 1);
         }
         let value = match pieces.get(index) {
             Some(piece) => evaluate(self.scope, self.code, piece.clone())?,
-            None => Value::Extent([Some(1); 3]),
+            None => Value::Extent([Some(Number::ONE); 3]),
         };
         self.component(value, 1)
     }
@@ -190,7 +233,7 @@ impl Variable<'_, '_> {
         match (value, self.members.get(used..).unwrap_or_default()) {
             (value, []) => Some(value),
             (Value::Extent(extent), [member]) => match axis(member) {
-                Some(axis) => extent[axis].map(Value::Int),
+                Some(axis) => extent[axis].map(Value::from),
                 None => member.ends_with(b"Dim").then_some(value),
             },
             _ => None,
@@ -221,7 +264,7 @@ impl Variable<'_, '_> {
                 Some(Value::Extent(extent)) => extent,
                 _ => [None; 3],
             };
-            extent[axis] = evaluate(self.scope, self.code, assigned).and_then(Value::int);
+            extent[axis] = evaluate(self.scope, self.code, assigned).and_then(Value::number);
             return Some(Value::Extent(extent));
         }
         let view = &self.code.view;
@@ -325,7 +368,7 @@ fn is_statement_word(word: &[u8]) -> bool {
 }
 
 /// The first token of the statement, or of the part of a `for` header, that a token stands in.
-fn statement_start(view: &View, at: usize) -> usize {
+pub(super) fn statement_start(view: &View, at: usize) -> usize {
     let mut at = at;
     while let Some(before) = at.checked_sub(1) {
         match view.text(before) {
@@ -343,7 +386,10 @@ fn statement_start(view: &View, at: usize) -> usize {
                 }
                 return at;
             }
-            b":" if view.text(before.wrapping_sub(2)) == b"case" || view.is(before.wrapping_sub(1), b"default") => {
+            b":" if view.text(before.wrapping_sub(2)) == b"case"
+                || view.is(before.wrapping_sub(1), b"default")
+                || is_case(view, before) =>
+            {
                 return at;
             }
             b")" | b"]" => {
@@ -379,6 +425,19 @@ fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
         return if view.byte(next, b'{') { view.behind(next) } else { statement_end(view, next) };
     }
     view.inside(open).end
+}
+
+/// Whether a `:` ends a label of a switch.
+pub(super) fn is_label(view: &View, colon: usize) -> bool {
+    view.byte(colon, b':') && (view.is(colon.wrapping_sub(1), b"default") || is_case(view, colon))
+}
+
+/// `case Kind::Small:`, `case 2 * N:`
+fn is_case(view: &View, colon: usize) -> bool {
+    let mut before = (0..colon).rev().take(16);
+    before
+        .find(|at| matches!(view.text(*at), b"case" | b";" | b"{" | b"}" | b"?"))
+        .is_some_and(|at| view.is(at, b"case"))
 }
 
 fn statement_end(view: &View, from: usize) -> usize {
@@ -468,21 +527,6 @@ fn is_capture(view: &View, at: usize) -> bool {
 fn is_stream(view: &View, at: usize) -> bool {
     let start = statement_start(view, at);
     view.bracket_round(at) == view.bracket_round(start) && !(start..at).any(|at| view.is(at, b"="))
-}
-
-/// Whether a write comes before a place on every way there.
-fn must_come_before(view: &View, write: usize, at: usize) -> bool {
-    let start = statement_start(view, write);
-    let Some(open) = view.bracket_round(start) else { return true };
-    if !view.byte(open, b'{') || view.bracket_round(write) != Some(open) {
-        return false;
-    }
-    let controlled = match view.text(start.wrapping_sub(1)) {
-        b")" => matches!(view.text(view.opener(start - 1).wrapping_sub(1)), b"if" | b"for" | b"while" | b"switch"),
-        b"else" | b"do" | b":" => true,
-        _ => false,
-    };
-    !controlled && view.behind(open) > at && open < at
 }
 
 /// The innermost loop body that holds both places, by its opening brace.

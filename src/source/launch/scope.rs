@@ -2,7 +2,7 @@
 
 use super::Work;
 use super::code::Code;
-use super::evaluate::{Value, evaluate};
+use super::evaluate::{Number, Value, evaluate};
 use super::locals::{Local, local, written_parameter};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
@@ -19,7 +19,7 @@ pub(super) struct Bound {
 }
 
 /// A function as called from one place: what is known of its parameters.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Frame {
     pub params: FxHashMap<String, Bound>,
     pub templates: FxHashMap<String, Bound>,
@@ -67,10 +67,12 @@ impl Scope<'_> {
         }
         let needed = self.work.needs_caller.replace(false);
         let gave_up = self.work.gave_up.replace(false);
+        let chose = self.work.chose.replace(false);
         let value = self.evaluate_name(code, path, members, at);
         let needs_caller = self.work.needs_caller.replace(needed || self.work.needs_caller.get());
-        // What came of a limit says nothing to who has more left.
-        if !self.work.gave_up.replace(gave_up || self.work.gave_up.get()) {
+        let own_choice = self.work.chose.replace(chose || self.work.chose.get());
+        // What came of a limit says nothing to who has more left, and what came of a choice is one of several.
+        if !self.work.gave_up.replace(gave_up || self.work.gave_up.get()) && !own_choice {
             code.values.lock().unwrap_or_else(PoisonError::into_inner).insert(at, (value, needs_caller));
         }
         value
@@ -264,9 +266,9 @@ impl Scope<'_> {
         if is_extent {
             let pieces = view.split_at_commas(range.clone());
             if pieces.len() > 1 {
-                let mut extent = [Some(1); 3];
+                let mut extent = [Some(Number::ONE); 3];
                 for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-                    extent[axis] = evaluate(&scope, &code, piece).and_then(Value::int);
+                    extent[axis] = evaluate(&scope, &code, piece).and_then(Value::number);
                 }
                 return Some(Value::Extent(extent));
             }
@@ -332,7 +334,7 @@ fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
         (value, []) => Some(value),
         (Value::Extent(extent), [axis]) => {
             let axis = [&b"x"[..], b"y", b"z"].iter().position(|known| known == axis)?;
-            extent[axis].map(Value::Int)
+            extent[axis].map(Value::from)
         }
         _ => None,
     }
