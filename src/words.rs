@@ -66,6 +66,8 @@ pub struct BarrierRow {
     pub predicate: Option<usize>,
     pub lane: Option<usize>,
     pub width: Option<usize>,
+    /// Position of a function that one thread of the group runs.
+    pub runs: Option<usize>,
     /// Threads wait here; an arrive does not.
     #[serde(default = "yes")]
     pub waits: bool,

@@ -5,7 +5,7 @@
 
 use super::lanes::{self, bits, ranges, spell};
 use super::{Check, Verdict};
-use crate::finding::Witness;
+use crate::finding::{Unit, Witness};
 use crate::graph::{Barrier, InstId, Value};
 use crate::uniformity::symbols::Symbol;
 
@@ -97,7 +97,7 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
             given: String::new(),
             arrive: ranges(bits(named)),
             missing: ranges(bits(wrong)),
-            lanes: true,
+            unit: Unit::Lane,
             mask: Some(named),
         };
         let verdict = lanes::verdict(check, inst, &[], Some(witness), &text);

@@ -77,10 +77,14 @@ impl Builder<'_> {
             }
             if let Some(group) = list.first().and_then(|arg| self.group_of(&arg.ty(), &row.on)) {
                 let written = match path.segments.len() {
-                    0 | 1 => name,
+                    0 | 1 => name.clone(),
                     _ => Name::from(path.segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join("::")),
                 };
-                return self.barrier_by_row(&row, written, Some(group), &list, span);
+                let result = self.barrier_by_row(&row, written, Some(group), &list, span);
+                if let Some(position) = row.runs {
+                    self.run_by_one(&name, &list, position, span);
+                }
+                return result;
             }
         }
         if &*name == "init"

@@ -318,7 +318,7 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
         found.extend(plain);
         return;
     }
-    if !named && !is_parameter(code, site) {
+    if !named && !is_parameter(code, site) && plain.is_empty() {
         return;
     }
     for frame in callers::frames(work, code, 0) {

@@ -93,6 +93,18 @@ impl Work<'_> {
     }
 }
 
+/// Which of several values stands at a token, on the way that is read.
+pub(super) fn one_of(scope: &Scope, code: &Code, at: usize, count: usize) -> Option<usize> {
+    match count {
+        0 => None,
+        1 => Some(0),
+        _ => {
+            let fork = Fork { item: code.item, condition: format!("one of those at {at}") };
+            scope.work.choose(fork, count as u32).map(|way| way as usize)
+        }
+    }
+}
+
 /// Whether a condition holds on the way that is read.
 pub(super) fn holds(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
     if let Some(value) = evaluate(scope, code, condition.clone()).and_then(Value::int) {

@@ -3,7 +3,7 @@
 //! Every write to it is found by its tokens; only those that must have happened count, and any other one that may have
 //! happened makes the value unknown.
 
-use super::choices::{Happened, happened};
+use super::choices::{Happened, happened, one_of};
 use super::code::Code;
 use super::evaluate::{Number, Value, evaluate};
 use super::scope::Scope;
@@ -39,6 +39,7 @@ pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> 
     let declared = declaration(code, name, at)?;
     let mut stands = match initialiser(&code.view, declared) {
         Initialiser::Expression(range) => Some(range),
+        Initialiser::Other => lambda_argument(scope, code, declared),
         _ => None,
     };
     for found in code.uses(name, declared + 1..code.body.end) {
@@ -133,6 +134,9 @@ impl Variable<'_, '_> {
         if is_const {
             return value;
         }
+        if let Some(counted) = self.counted(name, value, at) {
+            return counted;
+        }
         let mut last_sure = self.declared;
         let mut later: Vec<usize> = Vec::new();
         for found in self.code.uses(name, self.declared + 1..self.code.body.end) {
@@ -180,6 +184,51 @@ impl Variable<'_, '_> {
         }
     }
 
+    /// The variable of `for (int threads = 32; threads <= 256; threads *= 2)` in its loop: each value it takes.
+    fn counted(&self, name: &[u8], first: Option<Value>, at: usize) -> Option<Option<Value>> {
+        let view = &self.code.view;
+        let open = view.bracket_round(self.declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+        let header = view.inside(open);
+        let mut semicolons = header.clone().filter(|at| view.byte(*at, b';'));
+        let (one, two) = (semicolons.next()?, semicolons.next()?);
+        let behind = view.behind(open);
+        let writes_inside = self.code.uses(name, behind..self.code.body.end);
+        let end = scope_end(view, self.declared, self.code.body.end);
+        if at < behind || writes_inside.iter().any(|found| *found < end && write(self.code, *found).is_some()) {
+            return None;
+        }
+        let last = match view.text(one + 2) {
+            _ if view.text(one + 1) != name => return None,
+            b"<" => -1,
+            b"<=" => 0,
+            _ => return None,
+        };
+        let number = |range| evaluate(self.scope, self.code, range).and_then(Value::int);
+        let (mut value, limit) = (first?.int()?, number(one + 3..two)? + last);
+        let step = two + 1..header.end;
+        let by = match step.len() {
+            2 if view.is(step.start, b"++") || view.is(step.start + 1, b"++") => 1,
+            _ if view.text(step.start) == name => number(step.start + 2..step.end)?,
+            _ => return None,
+        };
+        let operator = view.text(step.start + 1);
+        let mut values = Vec::new();
+        while value <= limit {
+            if values.len() > MAX_ELEMENTS {
+                return Some(Some(Value::AtMost(limit)));
+            }
+            values.push(value);
+            let next = match operator {
+                b"*=" => value.checked_mul(by),
+                b"<<=" => u32::try_from(by).ok().and_then(|by| value.checked_mul(1i64.checked_shl(by)?)),
+                _ => value.checked_add(by),
+            };
+            value = next.filter(|next| *next > value)?;
+        }
+        let way = one_of(self.scope, self.code, self.declared, values.len());
+        Some(way.and_then(|way| values.get(way)).map(|value| Value::Int(*value)))
+    }
+
     fn initial(&self, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
         match initialiser(view, self.declared) {
@@ -193,7 +242,13 @@ impl Variable<'_, '_> {
             }
             Initialiser::Expression(range) if view.byte(range.start, b'{') => self.aggregate(view.inside(range.start)),
             Initialiser::Arguments(range) => self.aggregate(range),
-            Initialiser::Expression(_) | Initialiser::Other => None,
+            Initialiser::Other => {
+                let range = lambda_argument(self.scope, self.code, self.declared)
+                    .or_else(|| element(self.scope, self.code, self.declared))?;
+                let value = evaluate(self.scope, self.code, range)?;
+                self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
+            }
+            Initialiser::Expression(_) => None,
         }
     }
 
@@ -212,7 +267,17 @@ impl Variable<'_, '_> {
 
     /// `cudaLaunchConfig_t config = {grid, block, ..};`
     fn aggregate(&self, inside: Range<usize>) -> Option<Value> {
-        let pieces = self.code.view.split_at_commas(inside);
+        let view = &self.code.view;
+        let pieces = view.split_at_commas(inside);
+        // `{.gridDim = grid, .blockDim = block}`
+        if pieces.iter().any(|piece| view.byte(piece.start, b'.') && view.is(piece.start + 2, b"=")) {
+            let member = *self.members.first()?;
+            let value = match pieces.iter().find(|piece| view.text(piece.start + 1) == member) {
+                Some(piece) => Value::Extent(evaluate(self.scope, self.code, piece.start + 3..piece.end)?.extent()),
+                None => Value::Extent([Some(Number::ONE); 3]),
+            };
+            return self.component(value, 1);
+        }
         let index = match *self.members.first()? {
             b"gridDim" => 0,
             b"blockDim" => 1,
@@ -285,6 +350,51 @@ impl Variable<'_, '_> {
         }
         axis(self.code.view.text(write.members.last()?.start))
     }
+}
+
+/// Values of one variable that are looked at one by one.
+const MAX_ELEMENTS: usize = 8;
+
+/// What a parameter of a lambda that a variable holds stands for in one of its calls.
+fn lambda_argument(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open - 1, b"]"))?;
+    let captures = view.opener(open - 1);
+    let name = captures.checked_sub(2).filter(|_| view.is(captures - 1, b"="))?;
+    let position = view.split_at_commas(view.inside(open)).iter().position(|piece| piece.contains(&declared))?;
+    let uses = code.uses(view.identifier(name)?, name + 1..code.body.end);
+    let calls: Vec<usize> = uses.iter().copied().filter(|at| view.byte(at + 1, b'(')).collect();
+    // Handed on, it may be called with anything.
+    if calls.len() != uses.len() || calls.len() > MAX_ELEMENTS {
+        return None;
+    }
+    let call = *calls.get(one_of(scope, code, name, calls.len())?)?;
+    view.split_at_commas(view.inside(call + 1)).get(position).cloned()
+}
+
+/// One element of the list that a `for (int threads : {64, 128})` goes through.
+fn element(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+    let over = declared + 2..view.inside(open).end;
+    let list = match over.len() {
+        _ if !view.byte(declared + 1, b':') => return None,
+        1 => {
+            let array = declaration(code, view.identifier(over.start)?, over.start)?;
+            let written = code.uses(view.text(over.start), array + 1..code.body.end);
+            if written.iter().any(|at| !view.byte(at + 1, b')') || !view.byte(at - 1, b':')) {
+                return None;
+            }
+            (array..code.body.end).find(|at| matches!(view.text(*at), b"{" | b";"))?
+        }
+        _ => over.start,
+    };
+    if !view.byte(list, b'{') {
+        return None;
+    }
+    let elements = view.split_at_commas(view.inside(list));
+    let count = Some(elements.len()).filter(|count| *count <= MAX_ELEMENTS)?;
+    elements.get(one_of(scope, code, declared, count)?).cloned()
 }
 
 fn axis(member: &[u8]) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! A name in a function's text -> its value: template arguments, locals, parameters, members, constants of any file in view.
 
 use super::Work;
+use super::choices::{Happened, happened};
 use super::code::Code;
 use super::evaluate::{Number, Value, evaluate};
 use super::locals::{Local, local, written_parameter};
@@ -37,6 +38,9 @@ pub(super) struct Scope<'s> {
     pub work: &'s Work<'s>,
     pub frame: &'s Frame,
 }
+
+/// Returns of a function that are looked at.
+const MAX_RETURNS: usize = 8;
 
 /// Segments of a path: the token of each name, and its template arguments.
 pub(super) type Path = [(usize, Option<Range<usize>>)];
@@ -293,7 +297,7 @@ impl Scope<'_> {
         None
     }
 
-    /// A function in view whose body is one `return`.
+    /// A function in view, by the `return` that is taken.
     pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
         let tree = self.work.tree;
         let (name, _) = path.last()?;
@@ -309,11 +313,9 @@ impl Scope<'_> {
         let candidates: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(fits).collect();
         let [only] = candidates.as_slice() else { return None };
         let callee: Arc<Code> = self.work.code(*only);
-        if !callee.view.is(callee.body.start, b"return") {
-            return None;
-        }
-        let end = callee.body.end.checked_sub(1).filter(|end| callee.view.byte(*end, b';'))?;
-        if (callee.body.start..end).any(|at| callee.view.byte(at, b';')) {
+        let view = &callee.view;
+        let returns: Vec<usize> = callee.body.clone().filter(|at| view.is(*at, b"return")).collect();
+        if returns.is_empty() || returns.len() > MAX_RETURNS {
             return None;
         }
         let mut frame = Frame::default();
@@ -325,7 +327,18 @@ impl Scope<'_> {
             };
             frame.params.insert(param.name.clone(), bound);
         }
-        evaluate(&Scope { work: self.work, frame: &frame }, &callee, callee.body.start + 1..end)
+        let scope = Scope { work: self.work, frame: &frame };
+        for at in returns {
+            match happened(&scope, &callee, at, callee.body.end) {
+                Happened::Surely => {
+                    let end = (at..callee.body.end).find(|at| view.byte(*at, b';'))?;
+                    return evaluate(&scope, &callee, at + 1..end);
+                }
+                Happened::Not | Happened::Unless { .. } => {}
+                Happened::Perhaps => return None,
+            }
+        }
+        None
     }
 }
 
