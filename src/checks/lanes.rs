@@ -315,7 +315,7 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
     }
     // On the first turn nobody has left the loop yet, but by forks that stand in front of the place in every turn.
     let here = check.analysed.block(inst);
-    let enters = flow.head_of[part.at.index()].filter(|index| !flow.in_loop(part.from, *index));
+    let enters = flow.head_of[part.at.index()].filter(|index| part.from == part.at || !flow.in_loop(part.from, *index));
     let first: Vec<Dependence> = splitting
         .iter()
         .copied()

@@ -528,6 +528,11 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
     let Some(open) = view.bracket_round(at) else { return body_end };
     if view.byte(open, b'(') {
+        if view.is(open.wrapping_sub(1), b"]") {
+            // A lambda's parameter.
+            let body = (view.behind(open)..body_end).find(|at| matches!(view.text(*at), b"{" | b";"));
+            return body.filter(|body| view.byte(*body, b'{')).map_or(open, |body| view.behind(body));
+        }
         if !matches!(view.text(open.wrapping_sub(1)), b"for" | b"if" | b"while" | b"switch") {
             return open;
         }
