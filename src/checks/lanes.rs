@@ -320,7 +320,10 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
         .iter()
         .copied()
         .filter(|each| {
-            enters.is_none_or(|index| !flow.in_loop(each.fork, index) || lies_between(check, part.at, each.fork, here))
+            enters.is_none_or(|index| {
+                !flow.in_loop(each.fork, index)
+                    || lies_between(check, part.at, each.fork, here) && !holds_at_first(check, each, part.at)
+            })
         })
         .collect();
     match made(check, part.value) {
@@ -333,6 +336,15 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
         Made::Lanes => values.symbols.as_int(part.value).is_none_or(|mask| first.is_empty() && mask as u32 == ALL),
         Made::Choice(_) => true,
     }
+}
+
+/// The fork goes by a flag that a loop begins with set: `bool more = true; while (more)`.
+fn holds_at_first(check: &Check, each: &Dependence, header: BlockId) -> bool {
+    let values = &check.analysed.values;
+    let Some((on, wanted)) = condition(check, *each) else { return false };
+    let Some(phi) = values.phis.get(&on).filter(|phi| phi.block == header) else { return false };
+    let mut first = phi.incoming.iter().filter(|(from, _)| *from == header);
+    first.next().and_then(|(_, slot)| values.symbols.as_int(slot.value)).is_some_and(|value| (value != 0) == wanted)
 }
 
 /// The predicate is the guarding condition with loop variables as they are on another trip.

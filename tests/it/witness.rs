@@ -18,10 +18,15 @@ fn witnesses_are_as_worked_out_by_hand() {
         let ran = wait(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("synclint starts"));
         let report: Value = serde_json::from_str(&ran.stdout).expect("a report");
         let findings = report["findings"].as_array().expect("findings");
-        for (line, wanted) in (2u64..).zip(text.lines()).filter_map(|(line, text)| Some((line, text.split_once("// WITNESS: ")?.1))) {
+        for (line, wanted) in
+            (2u64..).zip(text.lines()).filter_map(|(line, text)| Some((line, text.split_once("// WITNESS: ")?.1)))
+        {
             marks += 1;
-            let here: Vec<String> =
-                findings.iter().filter(|finding| finding["line"] == line).map(|finding| spelled(&finding["witness"])).collect();
+            let here: Vec<String> = findings
+                .iter()
+                .filter(|finding| finding["line"] == line)
+                .map(|finding| spelled(&finding["witness"]))
+                .collect();
             if !here.iter().any(|got| got == wanted) {
                 wrong.push(format!("{}:{line}: wanted {wanted}, got {here:?}", path.display()));
             }

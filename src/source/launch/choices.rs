@@ -322,29 +322,50 @@ fn entry(scope: &Scope, code: &Code, subject: Range<usize>, labels: &[usize]) ->
 pub(super) fn ways_to(code: &Code, at: usize) -> Vec<(Fork, u32)> {
     let view = &code.view;
     let mut found = Vec::new();
-    let mut inner = at;
-    for _ in 0..64 {
-        inner = match control(code, inner) {
-            Control::Nothing | Control::Unknown => match view.bracket_round(inner) {
-                // Of a loop or lambda it is inside, too.
-                Some(open) if open > code.body.start => open,
-                _ => break,
-            },
-            Control::Always(outer) if outer < inner => outer,
-            Control::Always(_) => break,
-            Control::If(keyword, condition, wanted) => {
+    for control in controls_round(code, at) {
+        match control {
+            Control::If(_, condition, wanted) => {
                 let (fork, negated) = fork(code, condition);
                 found.push((fork, u32::from(wanted == negated)));
-                keyword
             }
             Control::Switch { keyword, open } => {
                 let way = labels(view, open).iter().filter(|label| **label < at).count();
                 if let Some(way) = way.checked_sub(1) {
                     found.push((switch_fork(code, view.inside(keyword + 1)), way as u32));
                 }
-                keyword
             }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The conditions of the branches that a place stands in, and whether each must hold.
+pub(super) fn conditions_round(code: &Code, at: usize) -> Vec<(Range<usize>, bool)> {
+    let condition = |control| match control {
+        Control::If(_, condition, wanted) => Some((condition, wanted)),
+        _ => None,
+    };
+    controls_round(code, at).into_iter().filter_map(condition).collect()
+}
+
+fn controls_round(code: &Code, at: usize) -> Vec<Control> {
+    let view = &code.view;
+    let mut found = Vec::new();
+    let mut inner = at;
+    for _ in 0..64 {
+        let control = control(code, inner);
+        inner = match &control {
+            Control::Nothing | Control::Unknown => match view.bracket_round(inner) {
+                // Of a loop or lambda it is inside, too.
+                Some(open) if open > code.body.start => open,
+                _ => break,
+            },
+            Control::Always(outer) if *outer < inner => *outer,
+            Control::Always(_) => break,
+            Control::If(keyword, ..) | Control::Switch { keyword, .. } => *keyword,
         };
+        found.push(control);
     }
     found
 }

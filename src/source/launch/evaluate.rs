@@ -62,6 +62,16 @@ impl Value {
         }
     }
 
+    /// Whether it may be what is claimed of it.
+    pub fn fits(self, claim: Value) -> bool {
+        match (self, claim) {
+            (Value::Int(value), Value::AtMost(limit)) => value <= limit,
+            (Value::AtMost(limit), Value::Int(value)) => value <= limit,
+            (Value::AtMost(_), Value::AtMost(_)) => true,
+            (value, claim) => value == claim,
+        }
+    }
+
     /// The lesser of two values, of which one may be anything.
     pub fn least(left: Option<Value>, right: Option<Value>) -> Option<Value> {
         match (left.and_then(Value::number), right.and_then(Value::number)) {
