@@ -306,6 +306,7 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     let assumed = assumptions::assumptions(&scope, code, site.tokens.start);
     let launches = |frame: Frame| -> Vec<Launch> {
         let frame = Frame { assumed: assumed.clone(), ..frame };
+        work.budget.set(BUDGET);
         work.readings(&ways, || launch(work, code, site, kernel, &frame)).into_iter().flatten().collect()
     };
     work.needs_caller.set(false);

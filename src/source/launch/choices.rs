@@ -107,9 +107,20 @@ pub(super) fn one_of(scope: &Scope, code: &Code, at: usize, count: usize) -> Opt
 
 /// Whether a condition holds on the way that is read.
 pub(super) fn holds(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
-    if let Some(value) = evaluate(scope, code, condition.clone()).and_then(Value::int) {
-        return Some(value != 0);
+    let (fork, negated) = fork(code, condition.clone());
+    let known = scope.work.choices.borrow().way(&fork);
+    if let Some(way) = known {
+        scope.work.chose.set(true);
+        return Some((way == 0) != negated);
     }
+    match evaluate(scope, code, condition).and_then(Value::int) {
+        Some(value) => Some(value != 0),
+        None => scope.work.choose(fork, 2).map(|way| (way == 0) != negated),
+    }
+}
+
+/// The same for a condition of which it is known that it cannot be worked out.
+pub(super) fn chosen(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
     let (fork, negated) = fork(code, condition);
     scope.work.choose(fork, 2).map(|way| (way == 0) != negated)
 }

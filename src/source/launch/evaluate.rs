@@ -122,7 +122,7 @@ impl Parser<'_, '_> {
                 if let Some(is_least) = picks_least(view, start..question, &yes, &no) {
                     return if is_least { Value::least(value(yes), value(no)) } else { None };
                 }
-                choices::holds(self.scope, self.code, start..question)
+                choices::chosen(self.scope, self.code, start..question)
             }
         };
         match taken {

@@ -289,7 +289,14 @@ fn is_declarator(view: &View, at: usize) -> bool {
     if !matches!(view.text(at + 1), b"=" | b";" | b"," | b"(" | b"{" | b"[" | b")" | b":") {
         return false;
     }
-    let start = statement_start(view, at);
+    let start = match lambda_parameters(view, at) {
+        Some(open) => view
+            .split_at_commas(view.inside(open))
+            .iter()
+            .find(|piece| piece.contains(&at))
+            .map_or(at, |piece| piece.start),
+        None => statement_start(view, at),
+    };
     if start >= at || view.identifier(start).is_none() || is_statement_word(view.text(start)) {
         return false;
     }
