@@ -357,8 +357,8 @@ impl Builder<'_> {
                 (What::Parts(_), _) => ev.clone(),
                 (What::Place(_), ty) if ty.is_aggregate() => ev.clone(),
                 _ => {
-                    let value = self.rvalue(&ev, span);
-                    Ev::value(self.convert(value, &ev.ty, &ty, span), ty.clone())
+                    let value = self.rvalue_as(&ev, &ty, span);
+                    Ev::value(value, ty.clone())
                 }
             };
             self.active[index].direct = Some(direct);
