@@ -67,6 +67,11 @@ impl Builder<'_> {
                     }
                 }
                 ExprKind::InitList(_) => list.push(Arg { ev: None, expr: Some(arg), span: arg.span }),
+                // Nearly always passed by value: as a choice of two addresses both variables would count as shared out.
+                ExprKind::Conditional(..) => {
+                    let ev = self.eval(arg);
+                    list.push(Arg::of(ev, arg));
+                }
                 _ => {
                     let ev = self.eval_place(arg);
                     list.push(Arg::of(ev, arg));
@@ -260,7 +265,8 @@ impl Builder<'_> {
     }
 
     /// The numbers that stand for a function as a value: those of the sets it is alone in.
-    fn numbers_of(&self, target: &Callable) -> Vec<i64> {
+    fn numbers_of(&mut self, target: &Callable) -> Vec<i64> {
+        self.function_set(vec![target.clone()]);
         let alone = |set: &Vec<Callable>| matches!(&set[..], [only] if only == target);
         self.function_sets
             .iter()
