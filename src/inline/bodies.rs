@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Nodes of a body without a barrier up to which it is followed.
 const SMALL: u32 = 600;
 /// Nodes of a body that is followed in a large graph, too: `(count + size - 1) / size`.
-const TINY: u32 = 40;
+const TINY: u32 = 120;
 
 impl Builder<'_> {
     /// Calls one function: its body here and now, or what can be said without it.
