@@ -232,6 +232,8 @@ fn shape_of(base: &Shape, launch: &Launch) -> Shape {
     if base.block.is_some() {
         return Shape { cluster, ..base.clone() };
     }
+    let limit = launch.block_limit.iter().try_fold(1u32, |all, limit| Some(all.saturating_mul((*limit)?)));
+    let base = &Shape { max_threads: base.max_threads.min(limit.unwrap_or(base.max_threads)), ..base.clone() };
     match launch.block {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.

@@ -30,6 +30,7 @@ mod library;
 mod link;
 mod memo;
 mod names;
+mod numbered;
 pub mod program;
 mod ptx;
 mod root;

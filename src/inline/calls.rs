@@ -134,19 +134,28 @@ impl Builder<'_> {
 
     /// Calls whatever the value is: a closure, a functor, a function pointer.
     pub fn call_value(&mut self, ev: Ev, args: &[Expr], span: Span) -> Ev {
-        match ev.ty.value().clone() {
-            Ty::Closure(number) => {
-                let list = self.eval_args(args);
-                self.call_closure(number, list, span)
+        let ev = match ev.ty.value() {
+            Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
+                self.dereference(&ev, span)
             }
+            // The pointer is read before the arguments are.
+            Ty::Functions(_) | Ty::FunctionPointer => Ev { what: What::Value(self.rvalue(&ev, span)), ..ev },
+            _ => ev,
+        };
+        let list = self.eval_args(args);
+        self.call_evaluated(ev, list, span)
+    }
+
+    /// The same with arguments that are evaluated.
+    pub fn call_evaluated(&mut self, ev: Ev, list: Vec<Arg>, span: Span) -> Ev {
+        match ev.ty.value().clone() {
+            Ty::Closure(number) => self.call_closure(number, list, span),
             Ty::Functions(set) => {
                 let on = self.rvalue(&ev, span);
-                let list = self.eval_args(args);
                 self.call_pointer(set, on, None, list, span)
             }
             Ty::FunctionPointer => {
                 let on = self.rvalue(&ev, span);
-                let list = self.eval_args(args);
                 // A member or element that was assigned its function elsewhere: any that is handed on in this kernel.
                 let set = match self.op(on) {
                     Op::Load { .. } | Op::Select { .. } => self.all_functions(),
@@ -156,22 +165,17 @@ impl Builder<'_> {
             }
             Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
                 let target = self.dereference(&ev, span);
-                self.call_value(target, args, span)
+                self.call_evaluated(target, list, span)
             }
             Ty::Class(_) => {
-                let list = self.eval_args(args);
                 match self.call_method(&ev, &Segment { name: Name::from("operator()"), args: None }, list.clone(), span)
                 {
                     Some(result) => result,
                     None => self.call_unseen(&Name::from("operator()"), &list, span),
                 }
             }
-            Ty::Named(named) => {
-                let list = self.eval_args(args);
-                self.call_functor(&named.name.clone(), list, span)
-            }
+            Ty::Named(named) => self.call_functor(&named.name.clone(), list, span),
             ty => {
-                let list = self.eval_args(args);
                 let name = match ty {
                     Ty::Param(name) => name,
                     _ => Name::from("function pointer"),

@@ -89,6 +89,11 @@ impl Builder<'_> {
                 let list: Vec<(Option<Name>, Expr)> = args.iter().map(|arg| (None, arg.clone())).collect();
                 self.initialise_list(address, &ty, &list, span);
             }
+            ty if self.is_numbered_barrier(&ty) => {
+                let list = self.eval_args(args);
+                let ev = self.construct_numbered_barrier(&ty, &list);
+                self.store_to(address, &ty, &ev, span);
+            }
             ty @ (Ty::Vector { .. } | Ty::Array(..)) => match args {
                 [one] if !matches!(ty, Ty::Vector { lanes: 1.., .. } if self.is_scalar_expr(one)) => {
                     if let ExprKind::InitList(list) = &one.kind {

@@ -16,6 +16,7 @@ mod proofs;
 mod sample;
 mod settings;
 mod suppress;
+mod witness;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.
 fn assert_generated(path: &str, text: &str) {
