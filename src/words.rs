@@ -285,6 +285,18 @@ pub enum FunctionKind {
     Pure,
     /// It answers from its argument's type alone: the same for all threads.
     OfType,
+    /// A pair of its arguments.
+    MakePair,
+    /// A tuple of its arguments.
+    MakeTuple,
+    /// A part of a pair or tuple, by the number in its template arguments.
+    Get,
+    /// What is assigned to the result goes part by part to the arguments.
+    Tie,
+    /// Its two arguments change places.
+    Swap,
+    /// Gives the first argument the second's value, and back what it was.
+    Exchange,
 }
 
 /// Constants of libraries that are often out of view.

@@ -119,6 +119,9 @@ impl Builder<'_> {
             return Ev::value(self.emit(Op::Load { address: values[0], is_volatile: false, read_only }, span), ty);
         }
         if let Some(kind) = self.words.function(&name) {
+            if let Some(result) = self.call_library(kind, path, &list, span) {
+                return result;
+            }
             return self.known_function(kind, &name, &list, span);
         }
         if let Some(rest) = name.strip_prefix("make_")
@@ -207,7 +210,7 @@ impl Builder<'_> {
 
     /// A function nobody shows: as uniform as its arguments, and it may write what they point to.
     pub fn call_unseen(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
-        let from = self.arg_values(list);
+        let mut from = self.arg_values(list);
         let plain =
             |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));
         if name.starts_with("__") && list.iter().all(plain) {
@@ -218,8 +221,30 @@ impl Builder<'_> {
         if self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value) {
             return Ev::value(self.emit(Op::Unknown { from: Vec::new(), unseen: None }, span), Ty::Unknown);
         }
+        from.extend(self.contents_of(&from.clone(), span));
         self.clobber_args(list, &from, span);
         Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
+    }
+
+    /// What stands in the thread's own variables that pointers among these lead to: whoever gets the pointer can read it.
+    fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
+        let mut contents = Vec::new();
+        for value in values {
+            let mut at = *value;
+            let object = loop {
+                match self.op(at) {
+                    Op::Address(object) => break Some(*object),
+                    Op::Element { base, .. } | Op::Member { base, .. } => at = *base,
+                    _ => break None,
+                }
+            };
+            if let Some(object) = object
+                && self.graph.objects[object.index()].kind == ObjectKind::Local
+            {
+                contents.push(self.load(*value, false, span));
+            }
+        }
+        contents
     }
 
     // Methods
