@@ -338,13 +338,24 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
     }
 }
 
-/// The fork goes by a flag that a loop begins with set: `bool more = true; while (more)`.
+/// On the first turn of the loop every thread goes that way: `bool more = true; while (more)`.
 fn holds_at_first(check: &Check, each: &Dependence, header: BlockId) -> bool {
     let values = &check.analysed.values;
+    let flow = &check.analysed.flow;
     let Some((on, wanted)) = condition(check, *each) else { return false };
-    let Some(phi) = values.phis.get(&on).filter(|phi| phi.block == header) else { return false };
-    let mut first = phi.incoming.iter().filter(|(from, _)| *from == header);
-    first.next().and_then(|(_, slot)| values.symbols.as_int(slot.value)).is_some_and(|value| (value != 0) == wanted)
+    let first = |leaf: Symbol| match values.symbols.node(leaf) {
+        Node::Leaf(Leaf::Iteration(block)) if *block == header => Some(0),
+        Node::Leaf(Leaf::Phi(..)) => {
+            let phi = values.phis.get(&leaf).filter(|phi| phi.block == header)?;
+            let index = flow.head_of[header.index()]?;
+            let outside = |from: BlockId| from == header || !flow.in_loop(from, index);
+            let (_, slot) = phi.incoming.iter().find(|(from, _)| outside(*from))?;
+            values.symbols.as_int(slot.value)
+        }
+        _ => None,
+    };
+    let goes = |thread: &Thread| check.facts.value(on, thread, &first).is_some_and(|value| (value != 0) == wanted);
+    threads(check).iter().all(goes)
 }
 
 /// The predicate is the guarding condition with loop variables as they are on another trip.

@@ -9,6 +9,7 @@ mod callers;
 mod choices;
 mod classes;
 mod code;
+mod declarators;
 mod evaluate;
 mod locals;
 mod scope;

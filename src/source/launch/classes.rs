@@ -22,15 +22,13 @@ pub(super) fn with_class_arguments(work: &Work, code: &Code, ways: Vec<Option<Fr
     if instances.is_empty() {
         return ways;
     }
-    // Outside the class its parameters may have other names.
-    let (own, around) = (work.tree.item(code.item), work.tree.item(class));
-    let inside = own.file == around.file && around.range.start <= own.range.start && own.range.end <= around.range.end;
     let mut found = Vec::new();
     for way in ways {
         for instance in &instances {
             let mut frame = way.clone().unwrap_or_default();
             for (position, bound) in instance.iter().enumerate() {
-                let outside = code.templates.get(position).filter(|_| !inside);
+                // Outside the class its parameters may have other names.
+                let outside = code.class_templates.get(position);
                 for parameter in class_code.templates.get(position).into_iter().chain(outside) {
                     frame.templates.insert(parameter.name.clone(), bound.clone());
                 }

@@ -113,7 +113,7 @@ impl Scope<'_> {
             };
             return if written_parameter(code, name, at) { None } else { component(bound.value?, members) };
         }
-        if code.templates.iter().any(|template| template.name == key) {
+        if code.templates.iter().chain(&code.class_templates).any(|template| template.name == key) {
             let Some(bound) = self.frame.templates.get(key) else {
                 self.work.needs_caller.set(true);
                 return None;
@@ -149,7 +149,7 @@ impl Scope<'_> {
             arguments.clone().map_or(Vec::new(), |range| self.template_arguments(code, range));
         if let Some(bound) = self.frame.templates.get(around_name) {
             (class_name, class_arguments) = self.type_of_text(&bound.text);
-        } else if code.templates.iter().any(|template| template.name == around_name) {
+        } else if code.templates.iter().chain(&code.class_templates).any(|template| template.name == around_name) {
             self.work.needs_caller.set(true);
             return None;
         } else if let Some(target) = local_alias(view, code.body.clone(), around_name.as_bytes()) {
