@@ -307,8 +307,12 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     let assumed = assumptions::assumptions(&scope, code, site.tokens.start);
     let launches = |frame: Frame| -> Vec<Launch> {
         let frame = Frame { assumed: assumed.clone(), ..frame };
-        work.budget.set(BUDGET);
-        work.readings(&ways, || launch(work, code, site, kernel, &frame)).into_iter().flatten().collect()
+        let read = || {
+            // What finding the callers, or reading another way, has used up is not taken from this one.
+            work.budget.set(work.budget.get().max(BUDGET / 8));
+            launch(work, code, site, kernel, &frame)
+        };
+        work.readings(&ways, read).into_iter().flatten().collect()
     };
     work.needs_caller.set(false);
     let plain = launches(Frame::default());
@@ -321,8 +325,6 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
         return;
     }
     for frame in callers::frames(work, code, 0) {
-        // What finding the callers has used up is not taken from what they call.
-        work.budget.set(work.budget.get().max(BUDGET / 8));
         match frame {
             // A way that contradicts the branch in which the launch stands does not come here.
             Some(frame)
