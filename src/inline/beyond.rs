@@ -47,6 +47,7 @@ impl Builder<'_> {
         let scope = self.scope_of_callable(callable);
         let result = self.resolve_in(scope, &callable.function.result);
         if result == Ty::Void {
+            self.graph.unseen.push((at, name));
             return Ev::nothing();
         }
         let value = self.emit(Op::Unknown { from, unseen: Some(name) }, span);

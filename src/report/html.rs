@@ -2,10 +2,11 @@
 //!
 //! No script is needed to read it, no other file, no network.
 
+use super::markup::escape;
 use super::threads::{self, Lane};
 use super::{Located, Report, Spot, chart, human, plural};
 use crate::chart::Who;
-use crate::finding::{Finding, Role, Severity};
+use crate::finding::{Finding, Role, Severity, Unread};
 use crate::text::FileId;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -347,8 +348,8 @@ fn skipped(report: &Report, page: &mut String) {
         return;
     }
     page.push_str("<aside>\n<h2>Not read</h2>\n<ul>\n");
-    for (path, reason) in report.skipped {
-        let _ = writeln!(page, "<li><code>{}</code>: {}</li>", escape(path), escape(reason));
+    for Unread { path, why, .. } in report.skipped {
+        let _ = writeln!(page, "<li><code>{}</code>: {}</li>", escape(path), escape(why));
     }
     page.push_str("</ul>\n</aside>\n");
 }
@@ -377,20 +378,4 @@ fn code(text: &str) -> String {
         }
     }
     html
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' => escaped.push_str("    "),
-            _ if character.is_control() && character != '\n' => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

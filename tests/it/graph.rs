@@ -200,3 +200,47 @@ fn the_page_shows_the_graph_once_for_each_kernel() {
     assert!(page.contains("only some threads") && page.contains(".chart .node"), "{page}");
     assert!(!page.contains("<script") && !page.contains("src="), "{page}");
 }
+
+/// The name of the output file says what is written; one that says nothing known is an error that names what is.
+#[test]
+fn the_format_follows_the_ending() {
+    let folder = Folder::new("graph-ending");
+    folder.write("a.cu", SCALE);
+    for (name, begin, end) in [
+        ("a.svg", "<svg ", "</svg>\n"),
+        ("a.dot", "digraph ", "}\n"),
+        ("a.GV", "digraph ", "}\n"),
+        ("plain", "digraph ", "}\n"),
+        ("a.mmd", "---\ntitle: ", "\n"),
+        ("a.mermaid", "---\ntitle: ", "\n"),
+        ("a.md", "```mermaid\n---\ntitle: ", "\n```\n"),
+    ] {
+        let ran = folder.run(&["graph", "a.cu", "-o", name]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{name}: {}", ran.stderr);
+        let text = folder.read(name);
+        assert!(text.starts_with(begin) && text.ends_with(end), "{name}: {text}");
+    }
+    let unknown = folder.run(&["graph", "a.cu", "-o", "a.png"]);
+    assert_eq!((unknown.code, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    for part in ["`.png`", ".svg", ".dot", ".gv", ".mmd", ".mermaid", ".md", "--format"] {
+        assert!(unknown.stderr.contains(part), "{part}: {}", unknown.stderr);
+    }
+    assert!(!folder.path().join("a.png").exists());
+    let told = folder.run(&["graph", "a.cu", "--format", "svg", "-o", "a.txt"]);
+    assert!(told.code == 0 && folder.read("a.txt").starts_with("<svg "), "{}", told.stderr);
+}
+
+/// Why a file has no kernel to draw is the true reason.
+#[test]
+fn a_file_that_is_not_read_has_its_reason() {
+    let folder = Folder::new("graph-unread");
+    folder.write("data.cu", [0u8; 64]);
+    folder.write("out.cu", SCALE);
+    folder.write("synclint.toml", "exclude = [\"out.cu\"]\n");
+    for arguments in [vec!["graph", "data.cu"], vec!["why", "data.cu:1"]] {
+        let ran = folder.run(&arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, "error: data.cu: binary data\n"));
+    }
+    let out = folder.run(&["graph", "out.cu", "--force-exclude"]);
+    assert_eq!((out.code, out.stderr.as_str()), (2, "error: out.cu: it is excluded by the settings\n"));
+}

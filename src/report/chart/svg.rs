@@ -3,6 +3,7 @@
 use super::layout::{Boxes, layout};
 use super::{Row, RowKind, is_faulty, main_file, rows, title};
 use crate::chart::{Chart, NodeKind, Who};
+use crate::report::markup::escape;
 use std::fmt::Write as _;
 
 /// Where the picture is to stand.
@@ -219,19 +220,4 @@ fn legend(height: f64, text: &mut String) {
         x + 15.0,
         y + 10.0
     );
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            _ if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }
