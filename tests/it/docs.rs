@@ -141,7 +141,7 @@ fn the_problem_matcher_reads_concise_lines() {
         seen,
         [
             ["a b/k:1.cu", "2", "26", "error", "divergent-branch"],
-            ["a b/k:1.cu", "3", "41", "warning", "unused-suppression"]
+            ["a b/k:1.cu", "3", "42", "warning", "unused-suppression"]
         ],
         "{printed}"
     );
