@@ -65,7 +65,10 @@ fn faults_of_use_are_one_line() {
         (vec!["a.cu", "--baseline", "b.json"], "error: the baseline b.json: no such file or directory\n"),
         (vec!["@missing"], "error: the arguments in missing cannot be read: no such file or directory\n"),
         (vec!["a.cu", "--output", "json=no/out"], "error: cannot write no/out: no such file or directory\n"),
-        (vec!["missing", "nor-this"], "error: missing: no such file or directory\nerror: nor-this: no such file or directory\n"),
+        (
+            vec!["missing", "nor-this"],
+            "error: missing: no such file or directory\nerror: nor-this: no such file or directory\n",
+        ),
         (
             vec!["a.cu", "-p", "build"],
             "error: build: no such file or directory; CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, other \
@@ -378,9 +381,11 @@ fn concise_is_one_line_for_each_finding() {
 #[test]
 fn help_tells_what_is_read_without_paths() {
     let folder = Folder::new("help-paths");
-    for (verb, told) in
-        [("check", "[default: .]"), ("why", "[default: the sources beside FILE]"), ("graph", "[default: the folder of FILE]")]
-    {
+    for (verb, told) in [
+        ("check", "[default: .]"),
+        ("why", "[default: the sources beside FILE]"),
+        ("graph", "[default: the folder of FILE]"),
+    ] {
         let help = folder.run(&[verb, "--help"]).stdout;
         assert!(help.contains(told), "{verb}: {help}");
         assert_eq!(help.contains("[default: .]"), verb == "check", "{verb}: {help}");

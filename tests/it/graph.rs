@@ -309,7 +309,10 @@ fn check_ways(svg: &str) {
             };
             for (px, py) in &points {
                 let (px, py) = (px + shift[0], py + shift[1]);
-                assert!((1.0..width - 1.0).contains(&px) && (1.0..height - 1.0).contains(&py), "({px}, {py}) of {width} x {height}: {path}");
+                assert!(
+                    (1.0..width - 1.0).contains(&px) && (1.0..height - 1.0).contains(&py),
+                    "({px}, {py}) of {width} x {height}: {path}"
+                );
                 assert!(px <= right + shift[0] + 60.0, "far away at {px}: {path}");
             }
             (x, y) = points.last().copied().unwrap_or((x, y));

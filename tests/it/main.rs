@@ -17,6 +17,7 @@ mod reading;
 mod sample;
 mod settings;
 mod suppress;
+mod witness;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.
 fn assert_generated(path: &str, text: &str) {

@@ -59,7 +59,7 @@ fn pipes_and_files_of_others_are_told() {
         assert_eq!((ran.code, ran.stderr.as_str()), (2, "error: pipe.cu: not a regular file\n"), "{arguments:?}");
     }
     let secret = folder.write("secret.cu", CLEAN);
-    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0)).expect("it is ours");
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o000)).expect("it is ours");
     // Root reads everything.
     if std::fs::read(&secret).is_err() {
         let ran = folder.run(&["secret.cu", "bad.cu", "--format", "concise"]);

@@ -299,9 +299,8 @@ fn finish(boxes: &Boxes, mut cells: Vec<Cell>, rows: &[Vec<usize>], through: &[V
         .collect();
     let width = cells.iter().map(|cell| cell.x + cell.width / 2.0).fold(0.0, f64::max);
     let last = rows.len().saturating_sub(1);
-    let turns_below = boxes.arrows.iter().any(|(from, to, _)| {
-        cells[*from].layer == last && cells[*from].layer >= cells[*to].layer
-    });
+    let turns_below =
+        boxes.arrows.iter().any(|(from, to, _)| cells[*from].layer == last && cells[*from].layer >= cells[*to].layer);
     let turn = if turns_below { TURN } else { 0.0 };
     Layout { places, ways, width, height: (y - DOWN).max(0.0) + turn }
 }
