@@ -198,9 +198,18 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     if total(&contexts) > MAX_CONTEXTS {
         contexts = covering(contexts);
     }
-    // Still too many to look at one by one: one reading with nothing assumed stands for all.
+    // Still too many to look at one by one: open template arguments stand for all, in each shape; at last nothing is assumed.
     if total(&contexts) > MAX_CONTEXTS {
-        contexts = vec![(Vec::new(), vec![(base(&[]), None)])];
+        let mut shapes: Shapes = Vec::new();
+        for (shape, at) in contexts.into_iter().flat_map(|(_, shapes)| shapes) {
+            if !shapes.iter().any(|(known, _)| *known == shape) {
+                shapes.push((shape, at));
+            }
+        }
+        if shapes.len() > MAX_CONTEXTS {
+            shapes = vec![(base(&[]), None)];
+        }
+        contexts = vec![(Vec::new(), shapes)];
     }
     contexts
         .into_iter()

@@ -249,7 +249,9 @@ impl Builder<'_> {
         }
         match done.result_object {
             Some(object) => self.read_result(object, &done.result, done.returns_reference, span),
-            None => Ev::nothing(),
+            None if done.result == Ty::Void || done.function.body_returns_nothing() => Ev::nothing(),
+            // What it returns was not understood.
+            None => Ev::value(self.unknown(Vec::new(), span), done.result),
         }
     }
 

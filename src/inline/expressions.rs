@@ -207,9 +207,13 @@ impl Builder<'_> {
         if matches!(right_ty, Ty::Pointer(_) | Ty::Array(..)) && op == BinaryOp::Add {
             return Ev::value(self.element_address(y, x, span), super::templates::decay(&right_ty));
         }
-        if is_object(&left_ty) && !matches!(left_ty, Ty::Enum(_))
-            || is_object(&right_ty) && !matches!(right_ty, Ty::Enum(_))
-        {
+        // A type out of view without template arguments is nearly always a number: `index_t`.
+        let is_opaque = |ty: &Ty| match ty {
+            Ty::Enum(_) => false,
+            Ty::Named(named) => !named.args.is_empty(),
+            ty => is_object(ty),
+        };
+        if is_opaque(&left_ty) || is_opaque(&right_ty) {
             // An operator not in view.
             let ty = if constant::is_truth(op) {
                 Ty::Bool

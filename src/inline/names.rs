@@ -229,6 +229,10 @@ impl Builder<'_> {
             self.bind_in(scope, name, Binding::Type(ty.clone()));
             return Some(Found::Type(ty));
         }
+        if tree.name.as_ref() == Some(name) {
+            // The class's own name is its type, not its constructors; with arguments it is the template's.
+            return segment.args.is_none().then(|| Found::Type(Ty::Class(class.clone())));
+        }
         let methods = self.methods_of(class, name);
         if !methods.is_empty() {
             return Some(Found::Functions(methods));

@@ -322,6 +322,8 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
         return;
     }
     for frame in callers::frames(work, code, 0) {
+        // What finding the callers has used up is not taken from what they call.
+        work.budget.set(work.budget.get().max(BUDGET / 8));
         match frame {
             // A way that contradicts the branch in which the launch stands does not come here.
             Some(frame)

@@ -142,7 +142,7 @@ impl Scope<'_> {
             class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
         }
         let tree = self.work.tree;
-        for _ in 0..4 {
+        for hop in 0..4 {
             let visible = tree.visible(code.file, &class_name);
             let class = visible.iter().copied().find(|id| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some() && parts.arguments.is_none()));
             if let Some(class) = class {
@@ -153,7 +153,12 @@ impl Scope<'_> {
                 }
                 return component(self.member(class, name, &frame)?, &members);
             }
-            let alias = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias))?;
+            let Some(alias) = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias)) else {
+                // No class: a namespace, under its own name or another one.
+                let named = (hop == 0)
+                    .then(|| self.constant(code, name, Some(around_name)).or_else(|| self.constant(code, name, None)));
+                return component(named.flatten()?, &members);
+            };
             let alias_code = self.work.code(alias);
             let (target, arguments) = last_name(&alias_code.view, alias_target(&alias_code.view)?)?;
             class_name = String::from_utf8_lossy(alias_code.view.text(target)).into_owned();
