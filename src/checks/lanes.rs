@@ -320,7 +320,10 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
         .iter()
         .copied()
         .filter(|each| {
-            enters.is_none_or(|index| !flow.in_loop(each.fork, index) || lies_between(check, part.at, each.fork, here))
+            enters.is_none_or(|index| {
+                !flow.in_loop(each.fork, index)
+                    || lies_between(check, part.at, each.fork, here) && !holds_at_first(check, each, part.at)
+            })
         })
         .collect();
     match made(check, part.value) {
@@ -333,6 +336,26 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
         Made::Lanes => values.symbols.as_int(part.value).is_none_or(|mask| first.is_empty() && mask as u32 == ALL),
         Made::Choice(_) => true,
     }
+}
+
+/// On the first turn of the loop every thread goes that way: `bool more = true; while (more)`.
+fn holds_at_first(check: &Check, each: &Dependence, header: BlockId) -> bool {
+    let values = &check.analysed.values;
+    let flow = &check.analysed.flow;
+    let Some((on, wanted)) = condition(check, *each) else { return false };
+    let first = |leaf: Symbol| match values.symbols.node(leaf) {
+        Node::Leaf(Leaf::Iteration(block)) if *block == header => Some(0),
+        Node::Leaf(Leaf::Phi(..)) => {
+            let phi = values.phis.get(&leaf).filter(|phi| phi.block == header)?;
+            let index = flow.head_of[header.index()]?;
+            let outside = |from: BlockId| from == header || !flow.in_loop(from, index);
+            let (_, slot) = phi.incoming.iter().find(|(from, _)| outside(*from))?;
+            values.symbols.as_int(slot.value)
+        }
+        _ => None,
+    };
+    let goes = |thread: &Thread| check.facts.value(on, thread, &first).is_some_and(|value| (value != 0) == wanted);
+    threads(check).iter().all(goes)
 }
 
 /// The predicate is the guarding condition with loop variables as they are on another trip.

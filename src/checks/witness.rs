@@ -58,19 +58,23 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
                     let asked = |fork: BlockId| fork != lead.fork && guards.contains(&fork);
                     let comes = |case: Case| {
                         let values = |leaf: Symbol| given(check, case, leaf);
-                        let reach = match thorough {
+                        let everyone = size(block);
+                        let mut goes = Threads::default();
+                        for rank in everyone.ranks() {
+                            let value = check.facts.value(on, &reach::thread(block, rank), &values)?;
+                            if reach::target(check, lead.fork, value)? == lead.by {
+                                goes.add(rank);
+                            }
+                        }
+                        // Where the fork parts nobody, what stands in front of it does not matter.
+                        if goes.is_empty() || goes == everyone && verdict.need < Extent::CLUSTER {
+                            return Some(goes);
+                        }
+                        let before = match thorough {
                             true => reach::reach_with(check, block, &asked, Some(&values)),
                             false => reach::reach_with(check, block, &asked, None),
                         };
-                        let before = reach.come[check.analysed.block(inst).index()];
-                        let mut arrive = Threads::default();
-                        for rank in before.ranks() {
-                            let value = check.facts.value(on, &reach::thread(block, rank), &values)?;
-                            if reach::target(check, lead.fork, value)? == lead.by {
-                                arrive.add(rank);
-                            }
-                        }
-                        Some(arrive)
+                        Some(goes.and(&before.come[check.analysed.block(inst).index()]))
                     };
                     if let Some(witness) = split(check, verdict, case, &named, loops, &comes) {
                         return Some(witness);
@@ -100,6 +104,10 @@ fn blocks(check: &Check) -> Vec<[u32; 3]> {
     }
 }
 
+fn size(block: [u32; 3]) -> Threads {
+    Threads::first(block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)))
+}
+
 fn first_case(check: &Check) -> Case {
     let cluster = check.analysed.shape.cluster.map_or(BLOCKS, |extents| extents.iter().product::<u32>().clamp(1, 16));
     Case { block: [128, 1, 1], value: 0, trip: 0, rank: 0, blocks: 1, cluster }
@@ -111,7 +119,7 @@ type Comes<'a> = &'a dyn Fn(Case) -> Option<Threads>;
 
 /// The case as a witness, if some group is split in it.
 fn split(check: &Check, verdict: &Verdict, case: Case, named: &[Symbol], loops: bool, comes: Comes) -> Option<Witness> {
-    let everyone = Threads::first(case.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)));
+    let everyone = size(case.block);
     let mut text = Vec::new();
     let mut describe = |first: Option<String>, threads: bool, last: Option<String>| {
         text.extend(first);

@@ -37,17 +37,19 @@ impl Builder<'_> {
             return self.call_group_method(&group, written, &name, args, span);
         }
         // `NamedBarrier::sync(threads, id)`, or by another name for the class
-        if let Some((_, class)) = path.segments.split_last().filter(|(_, class)| !class.is_empty())
+        if let Some((_, class)) = path.segments.split_last()
+            && let Some(spelled) = class.last().map(|class| class.name.clone())
             && !self.words.barrier_method(&name).is_empty()
-            && let Some(class) = match self.resolve_path(&Path { segments: class.to_vec(), global: path.global }) {
-                Ty::Named(named) => Some(named.name.clone()),
-                _ => class.last().map(|class| class.name.clone()),
-            }
-            && let Some(row) =
-                self.words.barrier_method(&name).iter().find(|row| row.on.iter().any(|on| **on == *class)).cloned()
         {
-            let list = self.eval_args(args);
-            return self.barrier_by_row(&row, Name::from(format!("{class}::{name}")), None, &list, span);
+            let meant = match self.resolve_path(&Path { segments: class.to_vec(), global: path.global }) {
+                Ty::Named(named) => named.name.clone(),
+                _ => spelled.clone(),
+            };
+            let known = |row: &&Arc<BarrierRow>| row.on.iter().any(|on| **on == *meant || **on == *spelled);
+            if let Some(row) = self.words.barrier_method(&name).iter().find(known).cloned() {
+                let list = self.eval_args(args);
+                return self.barrier_by_row(&row, Name::from(format!("{spelled}::{name}")), None, &list, span);
+            }
         }
         if &*name == "assert" {
             // No branch at all: a failed assertion stops the grid.

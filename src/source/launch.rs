@@ -4,12 +4,16 @@
 //! followed. Where the program chooses one of several values (`big ? 256 : 128`), there is a launch for each; whatever else is
 //! computed at run time is unknown, and stays so.
 
+mod assumptions;
 mod callers;
 mod choices;
+mod classes;
 mod code;
+mod declarators;
 mod evaluate;
 mod locals;
 mod scope;
+mod turns;
 
 use super::items::{BoundsKind, BoundsText, ItemKind};
 use super::lexer::TokenKind;
@@ -300,16 +304,15 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     // Values that need no caller come out in the first try.
     let empty = Frame::default();
     let scope = Scope { work, frame: &empty };
-    let assumed: Vec<(String, i64)> = locals::assumptions(code, site.tokens.start)
-        .into_iter()
-        .filter_map(|(name, value)| {
-            let name = String::from_utf8_lossy(code.view.text(name)).into_owned();
-            Some((name, evaluate(&scope, code, value)?.int()?))
-        })
-        .collect();
+    let assumed = assumptions::assumptions(&scope, code, site.tokens.start);
     let launches = |frame: Frame| -> Vec<Launch> {
         let frame = Frame { assumed: assumed.clone(), ..frame };
-        work.readings(&ways, || launch(work, code, site, kernel, &frame)).into_iter().flatten().collect()
+        let read = || {
+            // What finding the callers, or reading another way, has used up is not taken from this one.
+            work.budget.set(work.budget.get().max(BUDGET / 8));
+            launch(work, code, site, kernel, &frame)
+        };
+        work.readings(&ways, read).into_iter().flatten().collect()
     };
     work.needs_caller.set(false);
     let plain = launches(Frame::default());
@@ -322,15 +325,13 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
         return;
     }
     for frame in callers::frames(work, code, 0) {
-        // What finding the callers has used up is not taken from what they call.
-        work.budget.set(work.budget.get().max(BUDGET / 8));
         match frame {
             // A way that contradicts the branch in which the launch stands does not come here.
             Some(frame)
                 if assumed.iter().all(|(name, value)| {
                     let known =
                         frame.params.get(name).or_else(|| frame.templates.get(name)).and_then(|bound| bound.value);
-                    known.is_none_or(|known| known == Value::Int(*value))
+                    known.is_none_or(|known| known.fits(*value))
                 }) =>
             {
                 found.extend(launches(frame));

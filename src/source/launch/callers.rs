@@ -2,9 +2,11 @@
 
 use super::Work;
 use super::choices;
+use super::classes;
 use super::code::Code;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
+use crate::source::items::ItemKind;
 use crate::source::tree::Tree;
 use crate::text::FileId;
 use memchr::memmem::Finder;
@@ -25,6 +27,16 @@ pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>>
     for caller in work.callers(code.item) {
         let caller_code: Arc<Code> = work.code(caller);
         let calls = calls(work.tree, &caller_code, code);
+        let name = work.tree.item(code.item).name.as_bytes();
+        let shadowed = |at: usize| super::locals::is_local(&caller_code, name, at + 1);
+        if calls.is_empty()
+            && (caller_code.params.iter().any(|param| param.name.as_bytes() == name)
+                || caller_code.uses(name, caller_code.body.clone()).iter().all(|at| shadowed(*at))
+                    && !caller_code.uses(name, caller_code.body.clone()).is_empty())
+        {
+            // Something else of that name.
+            continue;
+        }
         if calls.is_empty() {
             // Its address is taken, or an expansion hides the call.
             found.push(None);
@@ -49,7 +61,8 @@ pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>>
     if found.is_empty() {
         found.push(None);
     }
-    found
+    let found = classes::with_class_arguments(work, code, found);
+    if found.len() > MAX_FRAMES { vec![None] } else { found }
 }
 
 struct Call {
@@ -133,10 +146,16 @@ fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, f
 
 /// The functions whose text names `function`, in the files that see it.
 pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
-    let item = tree.item(function);
+    let found = items_naming(tree, function, &|kind| matches!(kind, ItemKind::Function(_)));
+    found.into_iter().filter(|id| tree.item(*id).is_definition()).collect()
+}
+
+/// The items of some kinds whose text names an item, in the files that see it.
+pub(super) fn items_naming(tree: &Tree, named: ItemId, wanted: &dyn Fn(&ItemKind) -> bool) -> Vec<ItemId> {
+    let item = tree.item(named);
     let finder = Finder::new(item.name.as_bytes());
     let mut found = Vec::new();
-    for id in files_that_may_name(tree, function) {
+    for id in files_that_may_name(tree, named) {
         let file = tree.files.get(id);
         let mut hits = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
             let index = file.tokens.partition_point(|token| token.start < *at);
@@ -150,8 +169,8 @@ pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
         }
         for other in tree.items_of(id) {
             let around = tree.item(other);
-            if other != function
-                && around.is_definition()
+            if other != named
+                && wanted(&around.kind)
                 && hits
                     .iter()
                     .any(|hit| around.range.start <= *hit && *hit < around.range.end && *hit != around.name_range.start)

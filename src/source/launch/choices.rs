@@ -107,9 +107,20 @@ pub(super) fn one_of(scope: &Scope, code: &Code, at: usize, count: usize) -> Opt
 
 /// Whether a condition holds on the way that is read.
 pub(super) fn holds(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
-    if let Some(value) = evaluate(scope, code, condition.clone()).and_then(Value::int) {
-        return Some(value != 0);
+    let (fork, negated) = fork(code, condition.clone());
+    let known = scope.work.choices.borrow().way(&fork);
+    if let Some(way) = known {
+        scope.work.chose.set(true);
+        return Some((way == 0) != negated);
     }
+    match evaluate(scope, code, condition).and_then(Value::int) {
+        Some(value) => Some(value != 0),
+        None => scope.work.choose(fork, 2).map(|way| (way == 0) != negated),
+    }
+}
+
+/// The same for a condition of which it is known that it cannot be worked out.
+pub(super) fn chosen(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
     let (fork, negated) = fork(code, condition);
     scope.work.choose(fork, 2).map(|way| (way == 0) != negated)
 }
@@ -322,29 +333,50 @@ fn entry(scope: &Scope, code: &Code, subject: Range<usize>, labels: &[usize]) ->
 pub(super) fn ways_to(code: &Code, at: usize) -> Vec<(Fork, u32)> {
     let view = &code.view;
     let mut found = Vec::new();
-    let mut inner = at;
-    for _ in 0..64 {
-        inner = match control(code, inner) {
-            Control::Nothing | Control::Unknown => match view.bracket_round(inner) {
-                // Of a loop or lambda it is inside, too.
-                Some(open) if open > code.body.start => open,
-                _ => break,
-            },
-            Control::Always(outer) if outer < inner => outer,
-            Control::Always(_) => break,
-            Control::If(keyword, condition, wanted) => {
+    for control in controls_round(code, at) {
+        match control {
+            Control::If(_, condition, wanted) => {
                 let (fork, negated) = fork(code, condition);
                 found.push((fork, u32::from(wanted == negated)));
-                keyword
             }
             Control::Switch { keyword, open } => {
                 let way = labels(view, open).iter().filter(|label| **label < at).count();
                 if let Some(way) = way.checked_sub(1) {
                     found.push((switch_fork(code, view.inside(keyword + 1)), way as u32));
                 }
-                keyword
             }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The conditions of the branches that a place stands in, and whether each must hold.
+pub(super) fn conditions_round(code: &Code, at: usize) -> Vec<(Range<usize>, bool)> {
+    let condition = |control| match control {
+        Control::If(_, condition, wanted) => Some((condition, wanted)),
+        _ => None,
+    };
+    controls_round(code, at).into_iter().filter_map(condition).collect()
+}
+
+fn controls_round(code: &Code, at: usize) -> Vec<Control> {
+    let view = &code.view;
+    let mut found = Vec::new();
+    let mut inner = at;
+    for _ in 0..64 {
+        let control = control(code, inner);
+        inner = match &control {
+            Control::Nothing | Control::Unknown => match view.bracket_round(inner) {
+                // Of a loop or lambda it is inside, too.
+                Some(open) if open > code.body.start => open,
+                _ => break,
+            },
+            Control::Always(outer) if *outer < inner => *outer,
+            Control::Always(_) => break,
+            Control::If(keyword, ..) | Control::Switch { keyword, .. } => *keyword,
         };
+        found.push(control);
     }
     found
 }

@@ -16,6 +16,8 @@ pub(super) struct Code {
     pub text: ItemText,
     pub view: View<'static>,
     pub templates: Vec<Parameter>,
+    /// Of a method defined outside of its class template, those of the class as they are called there.
+    pub class_templates: Vec<Parameter>,
     pub params: Vec<Parameter>,
     /// Without its braces; empty for what is no function.
     pub body: Range<usize>,
@@ -70,6 +72,7 @@ impl Code {
             text,
             view,
             templates: Vec::new(),
+            class_templates: Vec::new(),
             params: Vec::new(),
             body: 0..0,
             sites: Vec::new(),
@@ -77,6 +80,12 @@ impl Code {
             values: Mutex::default(),
             uses: FxHashMap::default(),
         };
+        let class_headers = item.function().map_or(0, |parts| parts.class_headers);
+        if let Some(header) = item.templates.first().filter(|_| class_headers > 0) {
+            let header = View::owned(tree.expanded(id, header.clone()));
+            let end = header.behind_angle(1).unwrap_or(2);
+            code.class_templates = parameters(&header, 2..end.max(3) - 1);
+        }
         let mut at = 0;
         while code.view.is(at, b"template") && code.view.is(at + 1, b"<") {
             let Some(end) = code.view.behind_angle(at + 1) else { break };
@@ -108,6 +117,7 @@ impl Code {
             text: ItemText::default(),
             view: View::owned(text),
             templates: Vec::new(),
+            class_templates: Vec::new(),
             params: Vec::new(),
             body: 0..0,
             sites: Vec::new(),

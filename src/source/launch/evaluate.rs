@@ -62,6 +62,16 @@ impl Value {
         }
     }
 
+    /// Whether it may be what is claimed of it.
+    pub fn fits(self, claim: Value) -> bool {
+        match (self, claim) {
+            (Value::Int(value), Value::AtMost(limit)) => value <= limit,
+            (Value::AtMost(limit), Value::Int(value)) => value <= limit,
+            (Value::AtMost(_), Value::AtMost(_)) => true,
+            (value, claim) => value == claim,
+        }
+    }
+
     /// The lesser of two values, of which one may be anything.
     pub fn least(left: Option<Value>, right: Option<Value>) -> Option<Value> {
         match (left.and_then(Value::number), right.and_then(Value::number)) {
@@ -112,7 +122,7 @@ impl Parser<'_, '_> {
                 if let Some(is_least) = picks_least(view, start..question, &yes, &no) {
                     return if is_least { Value::least(value(yes), value(no)) } else { None };
                 }
-                choices::holds(self.scope, self.code, start..question)
+                choices::chosen(self.scope, self.code, start..question)
             }
         };
         match taken {

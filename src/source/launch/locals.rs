@@ -3,10 +3,12 @@
 //! Every write to it is found by its tokens; only those that must have happened count, and any other one that may have
 //! happened makes the value unknown.
 
-use super::choices::{Happened, happened, one_of};
+use super::choices::{Happened, happened};
 use super::code::Code;
+use super::declarators::{is_declarator, is_statement_word};
 use super::evaluate::{Number, Value, evaluate};
 use super::scope::Scope;
+use super::turns::{self, element, lambda_argument, lambda_parameters};
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -30,6 +32,10 @@ pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
     code.uses(name, code.body.start..at).iter().any(|found| write(code, *found).is_some())
 }
 
+pub(super) fn is_written(code: &Code, name: &[u8], range: Range<usize>) -> bool {
+    code.uses(name, range).iter().any(|found| write(code, *found).is_some())
+}
+
 pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
     declaration(code, name, at).is_some()
 }
@@ -38,8 +44,8 @@ pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
 pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
     let declared = declaration(code, name, at)?;
     let mut stands = match initialiser(&code.view, declared) {
+        _ if lambda_parameters(&code.view, declared).is_some() => lambda_argument(scope, code, declared),
         Initialiser::Expression(range) => Some(range),
-        Initialiser::Other => lambda_argument(scope, code, declared),
         _ => None,
     };
     for found in code.uses(name, declared + 1..code.body.end) {
@@ -57,51 +63,6 @@ pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> 
         };
     }
     stands
-}
-
-/// The variables whose value is given by the branches round a token, and the tokens of that value.
-pub(super) fn assumptions(code: &Code, at: usize) -> Vec<(usize, Range<usize>)> {
-    let view = &code.view;
-    let mut found = Vec::new();
-    let mut inner = at;
-    loop {
-        let start = statement_start(view, inner);
-        let open = view.bracket_round(inner);
-        // `if (x == 3) k<<<..>>>(..);`, `if (x == 3) { k<<<..>>>(..); }`
-        for close in [start.checked_sub(1), open.and_then(|open| open.checked_sub(1))].into_iter().flatten() {
-            if view.byte(close, b')') && view.is(view.opener(close).wrapping_sub(1), b"if") {
-                let inside = view.inside(view.opener(close));
-                if view.identifier(inside.start).is_some() && view.is(inside.start + 1, b"==") {
-                    found.push((inside.start, inside.start + 2..inside.end));
-                }
-            }
-        }
-        let Some(open) = open else { return found };
-        let close = open.wrapping_sub(1);
-        if view.byte(open, b'{') && view.byte(close, b')') && view.is(view.opener(close).wrapping_sub(1), b"switch") {
-            let subject = view.inside(view.opener(close));
-            let labels = (open + 1..inner)
-                .filter(|at| matches!(view.text(*at), b"case" | b"default") && view.bracket_round(*at) == Some(open));
-            let labels: Vec<usize> = labels.collect();
-            let last = labels.last().copied().filter(|at| view.is(*at, b"case"));
-            // Nothing may fall into the case from the one before.
-            let ends = last.is_some_and(|at| {
-                matches!(view.text(at - 1), b"{" | b"}") || view.byte(at - 1, b';') && jumps_before(view, at - 1)
-            });
-            if let (true, Some(label), Some(_)) = (ends && subject.len() == 1, last, view.identifier(subject.start))
-                && let Some(colon) = (label..inner).find(|at| view.byte(*at, b':'))
-            {
-                found.push((subject.start, label + 1..colon));
-            }
-        }
-        inner = open;
-    }
-}
-
-/// Whether the statement that ends at a semicolon leaves the switch.
-fn jumps_before(view: &View, semicolon: usize) -> bool {
-    let start = statement_start(view, semicolon);
-    matches!(view.text(start), b"break" | b"return" | b"continue" | b"throw" | b"goto")
 }
 
 struct Variable<'a, 's> {
@@ -134,7 +95,7 @@ impl Variable<'_, '_> {
         if is_const {
             return value;
         }
-        if let Some(counted) = self.counted(name, value, at) {
+        if let Some(counted) = turns::counted(self.scope, self.code, self.declared, value, at) {
             return counted;
         }
         let mut last_sure = self.declared;
@@ -184,54 +145,13 @@ impl Variable<'_, '_> {
         }
     }
 
-    /// The variable of `for (int threads = 32; threads <= 256; threads *= 2)` in its loop: each value it takes.
-    fn counted(&self, name: &[u8], first: Option<Value>, at: usize) -> Option<Option<Value>> {
-        let view = &self.code.view;
-        let open = view.bracket_round(self.declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
-        let header = view.inside(open);
-        let mut semicolons = header.clone().filter(|at| view.byte(*at, b';'));
-        let (one, two) = (semicolons.next()?, semicolons.next()?);
-        let behind = view.behind(open);
-        let writes_inside = self.code.uses(name, behind..self.code.body.end);
-        let end = scope_end(view, self.declared, self.code.body.end);
-        if at < behind || writes_inside.iter().any(|found| *found < end && write(self.code, *found).is_some()) {
-            return None;
-        }
-        let last = match view.text(one + 2) {
-            _ if view.text(one + 1) != name => return None,
-            b"<" => -1,
-            b"<=" => 0,
-            _ => return None,
-        };
-        let number = |range| evaluate(self.scope, self.code, range).and_then(Value::int);
-        let (mut value, limit) = (first?.int()?, number(one + 3..two)? + last);
-        let step = two + 1..header.end;
-        let by = match step.len() {
-            2 if view.is(step.start, b"++") || view.is(step.start + 1, b"++") => 1,
-            _ if view.text(step.start) == name => number(step.start + 2..step.end)?,
-            _ => return None,
-        };
-        let operator = view.text(step.start + 1);
-        let mut values = Vec::new();
-        while value <= limit {
-            if values.len() > MAX_ELEMENTS {
-                return Some(Some(Value::AtMost(limit)));
-            }
-            values.push(value);
-            let next = match operator {
-                b"*=" => value.checked_mul(by),
-                b"<<=" => u32::try_from(by).ok().and_then(|by| value.checked_mul(1i64.checked_shl(by)?)),
-                _ => value.checked_add(by),
-            };
-            value = next.filter(|next| *next > value)?;
-        }
-        let way = one_of(self.scope, self.code, self.declared, values.len());
-        Some(way.and_then(|way| values.get(way)).map(|value| Value::Int(*value)))
-    }
-
     fn initial(&self, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
         match initialiser(view, self.declared) {
+            _ if lambda_parameters(view, self.declared).is_some() => {
+                let value = evaluate(self.scope, self.code, lambda_argument(self.scope, self.code, self.declared)?)?;
+                self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
+            }
             Initialiser::None if self.members.last().is_some_and(|member| member.ends_with(b"Dim")) || is_extent => {
                 self.component(Value::Extent([Some(Number::ONE); 3]), 0)
             }
@@ -243,9 +163,7 @@ impl Variable<'_, '_> {
             Initialiser::Expression(range) if view.byte(range.start, b'{') => self.aggregate(view.inside(range.start)),
             Initialiser::Arguments(range) => self.aggregate(range),
             Initialiser::Other => {
-                let range = lambda_argument(self.scope, self.code, self.declared)
-                    .or_else(|| element(self.scope, self.code, self.declared))?;
-                let value = evaluate(self.scope, self.code, range)?;
+                let value = evaluate(self.scope, self.code, element(self.scope, self.code, self.declared)?)?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
             Initialiser::Expression(_) => None,
@@ -352,51 +270,6 @@ impl Variable<'_, '_> {
     }
 }
 
-/// Values of one variable that are looked at one by one.
-const MAX_ELEMENTS: usize = 8;
-
-/// What a parameter of a lambda that a variable holds stands for in one of its calls.
-fn lambda_argument(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
-    let view = &code.view;
-    let open = view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open - 1, b"]"))?;
-    let captures = view.opener(open - 1);
-    let name = captures.checked_sub(2).filter(|_| view.is(captures - 1, b"="))?;
-    let position = view.split_at_commas(view.inside(open)).iter().position(|piece| piece.contains(&declared))?;
-    let uses = code.uses(view.identifier(name)?, name + 1..code.body.end);
-    let calls: Vec<usize> = uses.iter().copied().filter(|at| view.byte(at + 1, b'(')).collect();
-    // Handed on, it may be called with anything.
-    if calls.len() != uses.len() || calls.len() > MAX_ELEMENTS {
-        return None;
-    }
-    let call = *calls.get(one_of(scope, code, name, calls.len())?)?;
-    view.split_at_commas(view.inside(call + 1)).get(position).cloned()
-}
-
-/// One element of the list that a `for (int threads : {64, 128})` goes through.
-fn element(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
-    let view = &code.view;
-    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
-    let over = declared + 2..view.inside(open).end;
-    let list = match over.len() {
-        _ if !view.byte(declared + 1, b':') => return None,
-        1 => {
-            let array = declaration(code, view.identifier(over.start)?, over.start)?;
-            let written = code.uses(view.text(over.start), array + 1..code.body.end);
-            if written.iter().any(|at| !view.byte(at + 1, b')') || !view.byte(at - 1, b':')) {
-                return None;
-            }
-            (array..code.body.end).find(|at| matches!(view.text(*at), b"{" | b";"))?
-        }
-        _ => over.start,
-    };
-    if !view.byte(list, b'{') {
-        return None;
-    }
-    let elements = view.split_at_commas(view.inside(list));
-    let count = Some(elements.len()).filter(|count| *count <= MAX_ELEMENTS)?;
-    elements.get(one_of(scope, code, declared, count)?).cloned()
-}
-
 fn axis(member: &[u8]) -> Option<usize> {
     match member {
         b"x" => Some(0),
@@ -407,74 +280,10 @@ fn axis(member: &[u8]) -> Option<usize> {
 }
 
 /// The declaration that a name at `at` means: the last one before it whose scope is still open.
-fn declaration(code: &Code, name: &[u8], at: usize) -> Option<usize> {
+pub(super) fn declaration(code: &Code, name: &[u8], at: usize) -> Option<usize> {
     let (view, body) = (&code.view, &code.body);
     let mut before = code.uses(name, body.start..at.min(body.end)).iter().rev();
     before.find(|found| is_declarator(view, **found) && scope_end(view, **found, body.end) > at).copied()
-}
-
-fn is_declarator(view: &View, at: usize) -> bool {
-    if !matches!(view.text(at + 1), b"=" | b";" | b"," | b"(" | b"{" | b"[" | b")" | b":") {
-        return false;
-    }
-    let start = statement_start(view, at);
-    if start >= at || view.identifier(start).is_none() || is_statement_word(view.text(start)) {
-        return false;
-    }
-    let before = view.text(at - 1);
-    match before {
-        b"*" | b"&" | b"&&" | b">" => is_type(view, start..at),
-        b"," => {
-            // A later declarator of a list: the first one is a declarator, and no bracket opens in between.
-            let first = (start..at)
-                .find(|first| view.identifier(*first).is_some() && first + 1 < at && ends_type(view, start..*first));
-            first.is_some() && view.bracket_round(at) == view.bracket_round(start)
-        }
-        _ => view.identifier(at - 1).is_some() && is_type(view, start..at),
-    }
-}
-
-fn ends_type(view: &View, range: Range<usize>) -> bool {
-    !range.is_empty()
-        && is_type(view, range.clone())
-        && (view.identifier(range.end - 1).is_some() || matches!(view.text(range.end - 1), b"*" | b"&" | b">"))
-        && matches!(view.text(range.end + 1), b"=" | b"," | b"(" | b"{" | b"[")
-}
-
-fn is_type(view: &View, range: Range<usize>) -> bool {
-    let mut at = range.start;
-    while at < range.end {
-        let part = view.identifier(at).is_some_and(|word| !is_statement_word(word))
-            || matches!(view.text(at), b"::" | b"*" | b"&" | b"&&" | b"<");
-        if !part {
-            return false;
-        }
-        at = if view.is(at, b"<") { view.behind_angle(at).unwrap_or(range.end + 1) } else { at + 1 };
-    }
-    at == range.end
-}
-
-fn is_statement_word(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"return"
-            | b"else"
-            | b"case"
-            | b"goto"
-            | b"delete"
-            | b"new"
-            | b"throw"
-            | b"if"
-            | b"while"
-            | b"for"
-            | b"do"
-            | b"switch"
-            | b"using"
-            | b"typedef"
-            | b"sizeof"
-            | b"co_return"
-            | b"co_yield"
-    )
 }
 
 /// The first token of the statement, or of the part of a `for` header, that a token stands in.
@@ -525,7 +334,7 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 }
 
 /// Where the scope of what is declared at `at` ends.
-fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
+pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
     let Some(open) = view.bracket_round(at) else { return body_end };
     if view.byte(open, b'(') {
         if view.is(open.wrapping_sub(1), b"]") {

@@ -24,8 +24,8 @@ pub(super) struct Bound {
 pub(super) struct Frame {
     pub params: FxHashMap<String, Bound>,
     pub templates: FxHashMap<String, Bound>,
-    /// What the branch in which a launch stands says of a variable: `case 256:`, `if (threads == 256)`.
-    pub assumed: Vec<(String, i64)>,
+    /// What the branches and checks round a launch say of variables: `case 256:`, `if (threads <= 256)`.
+    pub assumed: Vec<(String, Value)>,
 }
 
 impl Frame {
@@ -88,9 +88,21 @@ impl Scope<'_> {
         let name = view.text(*name);
         let key = std::str::from_utf8(name).ok()?;
         let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
-        if let Some((_, value)) = self.frame.assumed.iter().find(|(name, _)| name == key && members.is_empty()) {
-            return Some(Value::Int(*value));
+        let mut limit = None;
+        for (_, assumed) in self.frame.assumed.iter().filter(|(name, _)| name == key && members.is_empty()) {
+            match assumed {
+                Value::AtMost(_) => limit = Value::least(limit, Some(*assumed)),
+                known => return Some(*known),
+            }
         }
+        match self.plain_name(code, name, key, &members, at) {
+            Some(Value::AtMost(value)) => Value::least(limit, Some(Value::AtMost(value))),
+            None => limit,
+            known => known,
+        }
+    }
+
+    fn plain_name(&self, code: &Code, name: &[u8], key: &str, members: &[&[u8]], at: usize) -> Option<Value> {
         if let Local::Known(value) = local(self, code, name, &members, at) {
             return value;
         }
@@ -99,25 +111,29 @@ impl Scope<'_> {
                 self.work.needs_caller.set(true);
                 return None;
             };
-            return if written_parameter(code, name, at) { None } else { component(bound.value?, &members) };
+            return if written_parameter(code, name, at) { None } else { component(bound.value?, members) };
         }
-        if code.templates.iter().any(|template| template.name == key) {
+        if code.templates.iter().chain(&code.class_templates).any(|template| template.name == key) {
             let Some(bound) = self.frame.templates.get(key) else {
                 self.work.needs_caller.set(true);
                 return None;
             };
-            return component(bound.value?, &members);
+            return component(bound.value?, members);
         }
         if let Some(bound) = self.frame.templates.get(key) {
-            return component(bound.value?, &members);
+            return component(bound.value?, members);
         }
-        let tree = self.work.tree;
-        if let Some(class) = tree.item(code.item).class
-            && let Some(value) = self.member(class, key, &Frame::default())
-        {
-            return component(value, &members);
+        if let Some(class) = self.work.tree.item(code.item).class {
+            if self.work.code(class).templates.iter().any(|template| template.name == key) {
+                self.work.needs_caller.set(true);
+                return None;
+            }
+            let frame = Frame { templates: self.frame.templates.clone(), ..Frame::default() };
+            if let Some(value) = self.member(class, key, &frame) {
+                return component(value, members);
+            }
         }
-        component(self.constant(code, key, None)?, &members)
+        component(self.constant(code, key, None)?, members)
     }
 
     /// `Traits<128>::threads`, `ns::threads`, `Kind::Small`
@@ -133,7 +149,7 @@ impl Scope<'_> {
             arguments.clone().map_or(Vec::new(), |range| self.template_arguments(code, range));
         if let Some(bound) = self.frame.templates.get(around_name) {
             (class_name, class_arguments) = self.type_of_text(&bound.text);
-        } else if code.templates.iter().any(|template| template.name == around_name) {
+        } else if code.templates.iter().chain(&code.class_templates).any(|template| template.name == around_name) {
             self.work.needs_caller.set(true);
             return None;
         } else if let Some(target) = local_alias(view, code.body.clone(), around_name.as_bytes()) {

@@ -1,0 +1,78 @@
+//! Which tokens declare a local variable, a loop's counter or a lambda's parameter: a type, then a name.
+
+use super::locals::statement_start;
+use super::turns::lambda_parameters;
+use crate::source::items::View;
+use std::ops::Range;
+
+/// Whether a name is one that is declared there.
+pub(super) fn is_declarator(view: &View, at: usize) -> bool {
+    if !matches!(view.text(at + 1), b"=" | b";" | b"," | b"(" | b"{" | b"[" | b")" | b":") {
+        return false;
+    }
+    let start = match lambda_parameters(view, at) {
+        Some(open) => view
+            .split_at_commas(view.inside(open))
+            .iter()
+            .find(|piece| piece.contains(&at))
+            .map_or(at, |piece| piece.start),
+        None => statement_start(view, at),
+    };
+    if start >= at || view.identifier(start).is_none() || is_statement_word(view.text(start)) {
+        return false;
+    }
+    let before = view.text(at - 1);
+    match before {
+        b"*" | b"&" | b"&&" | b">" => is_type(view, start..at),
+        b"," => {
+            // A later declarator of a list: the first one is a declarator, and no bracket opens in between.
+            let first = (start..at)
+                .find(|first| view.identifier(*first).is_some() && first + 1 < at && ends_type(view, start..*first));
+            first.is_some() && view.bracket_round(at) == view.bracket_round(start)
+        }
+        _ => view.identifier(at - 1).is_some() && is_type(view, start..at),
+    }
+}
+
+fn ends_type(view: &View, range: Range<usize>) -> bool {
+    !range.is_empty()
+        && is_type(view, range.clone())
+        && (view.identifier(range.end - 1).is_some() || matches!(view.text(range.end - 1), b"*" | b"&" | b">"))
+        && matches!(view.text(range.end + 1), b"=" | b"," | b"(" | b"{" | b"[")
+}
+
+fn is_type(view: &View, range: Range<usize>) -> bool {
+    let mut at = range.start;
+    while at < range.end {
+        let part = view.identifier(at).is_some_and(|word| !is_statement_word(word))
+            || matches!(view.text(at), b"::" | b"*" | b"&" | b"&&" | b"<");
+        if !part {
+            return false;
+        }
+        at = if view.is(at, b"<") { view.behind_angle(at).unwrap_or(range.end + 1) } else { at + 1 };
+    }
+    at == range.end
+}
+
+pub(super) fn is_statement_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"return"
+            | b"else"
+            | b"case"
+            | b"goto"
+            | b"delete"
+            | b"new"
+            | b"throw"
+            | b"if"
+            | b"while"
+            | b"for"
+            | b"do"
+            | b"switch"
+            | b"using"
+            | b"typedef"
+            | b"sizeof"
+            | b"co_return"
+            | b"co_yield"
+    )
+}

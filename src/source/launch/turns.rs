@@ -1,0 +1,112 @@
+//! Local variables that are many things one after another: a loop's counter, an element of a list, a lambda's parameter.
+//!
+//! Each reading takes one of the values. Longer lists than a few are bounds, or nothing.
+
+use super::choices::one_of;
+use super::code::Code;
+use super::evaluate::{Value, evaluate};
+use super::locals::{declaration, is_written, scope_end};
+use super::scope::Scope;
+use crate::source::items::View;
+use std::ops::Range;
+
+/// Values of one variable that are looked at one by one.
+const MAX_ELEMENTS: usize = 8;
+
+/// The variable of `for (int threads = 32; threads <= 256; threads *= 2)` in its loop: each value it takes.
+pub(super) fn counted(
+    scope: &Scope,
+    code: &Code,
+    declared: usize,
+    first: Option<Value>,
+    at: usize,
+) -> Option<Option<Value>> {
+    let view = &code.view;
+    let name = view.identifier(declared)?;
+    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+    let header = view.inside(open);
+    let mut semicolons = header.clone().filter(|at| view.byte(*at, b';'));
+    let (one, two) = (semicolons.next()?, semicolons.next()?);
+    let behind = view.behind(open);
+    let end = scope_end(view, declared, code.body.end);
+    if at < behind || is_written(code, name, behind..end) {
+        return None;
+    }
+    let last = match view.text(one + 2) {
+        _ if view.text(one + 1) != name => return None,
+        b"<" => -1,
+        b"<=" => 0,
+        _ => return None,
+    };
+    let number = |range| evaluate(scope, code, range).and_then(Value::int);
+    let (mut value, limit) = (first?.int()?, number(one + 3..two)? + last);
+    let step = two + 1..header.end;
+    let by = match step.len() {
+        2 if view.is(step.start, b"++") || view.is(step.start + 1, b"++") => 1,
+        _ if view.text(step.start) == name => number(step.start + 2..step.end)?,
+        _ => return None,
+    };
+    let operator = view.text(step.start + 1);
+    let mut values = Vec::new();
+    while value <= limit {
+        if values.len() > MAX_ELEMENTS {
+            return Some(Some(Value::AtMost(limit)));
+        }
+        values.push(value);
+        let next = match operator {
+            b"*=" => value.checked_mul(by),
+            b"<<=" => u32::try_from(by).ok().and_then(|by| value.checked_mul(1i64.checked_shl(by)?)),
+            _ => value.checked_add(by),
+        };
+        value = next.filter(|next| *next > value)?;
+    }
+    let way = one_of(scope, code, declared, values.len());
+    Some(way.and_then(|way| values.get(way)).map(|value| Value::Int(*value)))
+}
+
+/// The bracket of a lambda's parameters, round one of them.
+pub(super) fn lambda_parameters(view: &View, declared: usize) -> Option<usize> {
+    view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open.wrapping_sub(1), b"]"))
+}
+
+/// What a parameter of a lambda that a variable holds stands for in one of its calls.
+pub(super) fn lambda_argument(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = lambda_parameters(view, declared)?;
+    let captures = view.opener(open - 1);
+    let name = captures.checked_sub(2).filter(|_| view.is(captures - 1, b"="))?;
+    let position = view.split_at_commas(view.inside(open)).iter().position(|piece| piece.contains(&declared))?;
+    let uses = code.uses(view.identifier(name)?, name + 1..code.body.end);
+    let calls: Vec<usize> = uses.iter().copied().filter(|at| view.byte(at + 1, b'(')).collect();
+    // Handed on, it may be called with anything.
+    if calls.len() != uses.len() || calls.len() > MAX_ELEMENTS {
+        return None;
+    }
+    let call = *calls.get(one_of(scope, code, name, calls.len())?)?;
+    view.split_at_commas(view.inside(call + 1)).get(position).cloned()
+}
+
+/// One element of the list that a `for (int threads : {64, 128})` goes through.
+pub(super) fn element(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+    let over = declared + 2..view.inside(open).end;
+    let list = match over.len() {
+        _ if !view.byte(declared + 1, b':') => return None,
+        1 => {
+            let array = declaration(code, view.identifier(over.start)?, over.start)?;
+            let written = code.uses(view.text(over.start), array + 1..code.body.end);
+            if written.iter().any(|at| !view.byte(at + 1, b')') || !view.byte(at - 1, b':')) {
+                return None;
+            }
+            (array..code.body.end).find(|at| matches!(view.text(*at), b"{" | b";"))?
+        }
+        _ => over.start,
+    };
+    if !view.byte(list, b'{') {
+        return None;
+    }
+    let elements = view.split_at_commas(view.inside(list));
+    let count = Some(elements.len()).filter(|count| *count <= MAX_ELEMENTS)?;
+    elements.get(one_of(scope, code, declared, count)?).cloned()
+}
