@@ -41,6 +41,8 @@ pub struct Answer {
     pub barriers: Vec<Range>,
     /// Functions whose bodies were followed, the root among them.
     pub followed: Vec<ItemId>,
+    /// Calls of functions without a body in view: their names and where they are called.
+    pub unseen: Vec<(String, Range)>,
 }
 
 /// Sets of template arguments and block shapes looked at for one kernel.
@@ -55,7 +57,7 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
             name_range(session, item),
             "an internal error stopped its analysis; please report it",
         );
-        Answer { findings: vec![finding], barriers: Vec::new(), followed: vec![item] }
+        Answer { findings: vec![finding], followed: vec![item], ..Answer::default() }
     })
 }
 
@@ -65,11 +67,13 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut whole: Vec<(Finding, Vec<Seen>)> = Vec::new();
     let mut barriers = FxHashSet::default();
     let mut followed = FxHashSet::default();
+    let mut unseen = FxHashSet::default();
     let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
     for Context { instance, shapes } in contexts {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         followed.extend(inlined.items.iter().copied());
         report_incomplete(session, item, &inlined.graph, &mut answer.findings);
+        unseen.extend(calls_out_of_view(session, &inlined.graph));
         for (shape, launch) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse(&inlined.graph, shape);
@@ -97,6 +101,7 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
     answer.findings.dedup_by(|a, b| a.at == b.at && a.rule.name == b.rule.name && a.message == b.message);
     answer.barriers = barriers.into_iter().collect();
     answer.followed = followed.into_iter().collect();
+    answer.unseen = unseen.into_iter().collect();
     answer
 }
 
@@ -267,6 +272,24 @@ fn report_incomplete(session: &Session, item: ItemId, graph: &Graph, findings: &
         };
         findings.push(incomplete(session, item, home(session, *at).range, &format!("{why}{more}")));
     }
+}
+
+/// Calls that were not followed since nothing in view has a body for them; such a function is taken to hold no barrier.
+fn calls_out_of_view(session: &Session, graph: &Graph) -> Vec<(String, Range)> {
+    let of_values = graph.insts.iter().filter_map(|inst| match &inst.op {
+        Op::Unknown { unseen: Some(name), .. } => Some((inst.at, name)),
+        _ => None,
+    });
+    let calls = of_values.chain(graph.unseen.iter().map(|(at, name)| (*at, name)));
+    let has_body = |name: &str| {
+        let bare = name.rsplit("::").next().unwrap_or(name);
+        session.tree.named(bare).iter().any(|item| session.tree.item(*item).is_definition())
+    };
+    let is_instruction = |name: &str| name == "asm" || name.contains('.');
+    calls
+        .filter(|(_, name)| !is_instruction(name) && !has_body(name))
+        .map(|(at, name)| (name.to_string(), home(session, at).range))
+        .collect()
 }
 
 fn incomplete(session: &Session, item: ItemId, at: Range, why: &str) -> Finding {

@@ -8,6 +8,7 @@ use crate::text::{Range, Source};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Write};
 
 /// The name under which it is looked for beside the configuration.
@@ -44,15 +45,27 @@ pub struct Baseline {
     entries: Vec<Entry>,
 }
 
+/// What is kept of one finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry {
-    path: String,
-    rule: String,
+pub struct Entry {
+    pub path: String,
+    pub rule: String,
     function: String,
     fingerprint: String,
     /// For people; only the fingerprint counts.
     line: String,
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Entry { path, rule, function, line, .. } = self;
+        if function.is_empty() {
+            write!(f, "{path}: {rule}: {line}")
+        } else {
+            write!(f, "{path}: {rule} in `{function}`: {line}")
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -86,6 +99,15 @@ impl Baseline {
         Baseline { entries }
     }
 
+    /// These entries without the stale ones, with those of another; an entry that is in both stands once.
+    pub fn updated(&self, stale: &[Entry], new: Baseline) -> Baseline {
+        let mut entries = new.entries;
+        entries.extend(self.entries.iter().filter(|entry| !stale.contains(entry)).cloned());
+        entries.sort();
+        entries.dedup();
+        Baseline { entries }
+    }
+
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{{\"version\": 1, \"findings\": [")?;
         for (index, entry) in self.entries.iter().enumerate() {
@@ -103,9 +125,13 @@ impl Baseline {
         self.entries.is_empty()
     }
 
-    /// Takes the known findings out. Returns the others, how many were known, and the entries of `checked` paths that
-    /// fit no finding.
-    pub fn subtract(&self, findings: Vec<Marked>, checked: &dyn Fn(&str) -> bool) -> (Vec<Marked>, usize, Vec<String>) {
+    /// Takes the known findings out. Returns the others, how many were known, and the entries that fit no finding though
+    /// theirs `was_sought`.
+    pub fn subtract(
+        &self,
+        findings: Vec<Marked>,
+        was_sought: &dyn Fn(&Entry) -> bool,
+    ) -> (Vec<Marked>, usize, Vec<Entry>) {
         let mut unmet: FxHashMap<&str, &Entry> =
             self.entries.iter().map(|entry| (entry.fingerprint.as_str(), entry)).collect();
         let before = findings.len();
@@ -114,12 +140,9 @@ impl Baseline {
             .filter(|it| unmet.remove(format!("{:016x}", it.fingerprint).as_str()).is_none())
             .collect();
         let known = before - new.len();
-        let mut stale: Vec<&Entry> = unmet.into_values().filter(|entry| checked(&entry.path)).collect();
+        let mut stale: Vec<Entry> = unmet.into_values().filter(|entry| was_sought(entry)).cloned().collect();
         stale.sort();
-        let stale = stale
-            .into_iter()
-            .map(|entry| format!("{}: {} in `{}`: {}", entry.path, entry.rule, entry.function, entry.line));
-        (new, known, stale.collect())
+        (new, known, stale)
     }
 }
 

@@ -6,7 +6,9 @@ mod explain;
 mod fix;
 mod graph;
 mod output;
+mod plan;
 mod progress;
+mod summary;
 mod why;
 
 use arguments::{Arguments, Verb};
@@ -18,6 +20,8 @@ use std::process::ExitCode;
 enum Exit {
     Clean,
     Found,
+    /// Something that the user named could not be read, as was told; the rest was done.
+    Unread,
 }
 
 /// Why a verb could not do its job: text for the user, complete.
@@ -59,6 +63,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(Exit::Clean) => ExitCode::SUCCESS,
         Ok(Exit::Found) => ExitCode::from(1),
+        Ok(Exit::Unread) => ExitCode::from(2),
         Err(failure) => fail(&failure),
     }
 }

@@ -117,6 +117,15 @@ pub struct Fix {
     pub edits: Vec<(Range, String)>,
 }
 
+/// A file or folder that was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    pub path: String,
+    pub why: String,
+    /// The user asked for just this one: the run could not do all of its job.
+    pub is_named: bool,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     pub files: usize,

@@ -70,7 +70,7 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<F
             gone.push(taken);
             gone.sort_unstable_by_key(|statement| statement.first);
             gone.dedup();
-            fixes.push(edits::moved(finding.at.file, file, barrier, &gone, &chain, edge));
+            fixes.extend(edits::moved(finding.at.file, file, barrier, &gone, &chain, edge));
         }
     }
     Some((item, fixes)).filter(|(_, fixes)| !fixes.is_empty())

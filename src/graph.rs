@@ -41,6 +41,8 @@ pub struct Graph {
     pub objects: Vec<Object>,
     /// What could not be followed, and why: an unreadable statement, a call chain over the budget.
     pub incomplete: Vec<(At, String)>,
+    /// Calls that are not followed and give nothing back; one that gives something is an `Op::Unknown` with its name.
+    pub unseen: Vec<(At, Name)>,
     /// Some code in view uses `threadIdx.y`/`.z` or `blockDim.y`/`.z`, so the block may be more than one-dimensional.
     pub multidimensional: bool,
     /// The root is a kernel: whoever comes to its barriers is in view.

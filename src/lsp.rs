@@ -222,8 +222,9 @@ impl<'o> Server<'o> {
             }
             "textDocument/hover" => parsed(params).map(|question| self.hover(&id, &question)),
             "textDocument/codeAction" => parsed(params).map(|question| Some(self.actions(&question))),
-            "synclint/rulePage" => parsed(params)
-                .map(|Page { rule }| Some(rules::find(&rule).map_or(Value::Null, |rule| json!({ "text": rule.page })))),
+            "synclint/rulePage" => parsed(params).map(|Page { rule }| {
+                Some(rules::find(&rule).map_or(Value::Null, |rule| json!({ "text": rules::page(rule) })))
+            }),
             _ => return self.send(&refusal(&id, Code::MethodNotFound, &format!("`{method}` is not served"))),
         };
         match done {

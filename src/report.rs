@@ -13,13 +13,14 @@ pub mod human;
 mod json;
 mod junit;
 pub mod markdown;
+mod markup;
 mod rdjson;
 mod sarif;
 pub mod threads;
 
 use crate::baseline::Marked;
 use crate::chart::Chart;
-use crate::finding::{Note, Rule, Severity, Summary};
+use crate::finding::{Note, Rule, Severity, Summary, Unread};
 use crate::text::{FileId, LineIndex, Place, Range, Source};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
@@ -80,8 +81,7 @@ impl Style {
 pub struct Report<'a> {
     pub findings: Vec<Located<'a>>,
     pub summary: Summary,
-    /// Files that were not read, and why.
-    pub skipped: &'a [(String, String)],
+    pub skipped: &'a [Unread],
     /// The control flow of functions that have findings; empty unless asked for.
     pub charts: &'a [Chart],
     /// Findings that the user has dealt with: by a comment, by the baseline.

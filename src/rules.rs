@@ -1,7 +1,7 @@
 //! The rules: their names, default levels and pages. Which barrier breaks which rule is decided by the analysis.
 //!
 //! A rule's page under `rules/pages/` is at once `synclint explain`, the help in SARIF, the documentation, and a test:
-//! the marks in its examples hold.
+//! the marks in its examples hold. `page` is the page as people read it, without the marks.
 
 use crate::finding::{Rule, Severity};
 
@@ -72,6 +72,16 @@ pub static INCOMPLETE: Rule = Rule {
     page: include_str!("rules/pages/incomplete.md"),
     severity: Severity::Note,
 };
+
+/// A rule's page without the marks that only the tests read.
+pub fn page(rule: &Rule) -> String {
+    let mut page = String::with_capacity(rule.page.len());
+    for line in rule.page.lines() {
+        page.push_str(line.split("// EXPECT:").next().unwrap_or(line).trim_end());
+        page.push('\n');
+    }
+    page
+}
 
 /// The rule of this name.
 pub fn find(name: &str) -> Option<&'static Rule> {

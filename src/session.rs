@@ -3,24 +3,27 @@
 //! `run` reads and analyses; `conclude` takes out what the settings, comments in the source and the baseline hide.
 //! Nothing here prints.
 
+mod conclude;
+mod draw;
 mod fixes;
 mod read;
 
+pub use conclude::{Conclusion, conclude};
+pub use draw::{Drawn, graph};
+pub use read::Walked;
+
 use crate::analysis::{self, Answer, Standing};
-use crate::baseline::{self, Baseline, Marked};
 use crate::chart::Chart;
 use crate::checks::Policy;
 use crate::checks::why::{Explanation, ValueExplanation};
-use crate::finding::{Finding, Role, Summary};
+use crate::finding::{Finding, Role, Summary, Unread};
 use crate::graph::ItemId;
 use crate::inline::Program;
-use crate::rules;
-use crate::settings::{ExitedThreads, Repository, Settings};
+use crate::settings::{ExitedThreads, Settings};
 use crate::source::closure::{self, Closure};
 use crate::source::index::{Files, Options};
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
-use crate::suppress;
 use crate::text::{FileId, LineIndex, Range, Source};
 use crate::words::Words;
 use rayon::prelude::*;
@@ -69,8 +72,10 @@ pub struct Outcome {
     pub summary: Summary,
     /// The names of the kernels read.
     pub kernels: Vec<String>,
-    /// Files that were not read, and why.
-    pub skipped: Vec<(String, String)>,
+    pub skipped: Vec<Unread>,
+    pub walked: Walked,
+    /// Functions that are called and have no body in view: the name, how often, and the first call.
+    pub unseen: Vec<(String, usize, Range)>,
     /// By `FileId`.
     pub sources: Vec<Source>,
     /// The comments of each source; those without the word `synclint` may be left out.
@@ -83,18 +88,8 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub String);
 
-/// Reads and analyses.
-pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
-    for path in &request.read {
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(Error(format!("{}: {}", path.display(), crate::settings::reason(&error))));
-        }
-    }
-    analyse(settings, request, progress)
-}
-
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
-fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
+pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
     load(settings, request)?.analyse(settings, progress, &|_| true)
 }
 
@@ -106,7 +101,8 @@ pub struct Loaded {
     launches: Launches,
     /// What the files were indexed with.
     options: Options,
-    skipped: Vec<(String, String)>,
+    skipped: Vec<Unread>,
+    walked: Walked,
     charts: bool,
     fixes: bool,
 }
@@ -115,9 +111,9 @@ pub struct Loaded {
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
-        let Read { files, options, skipped } = read::files(settings, request, &words)?;
+        let Read { files, options, skipped, walked } = read::files(settings, request, &words)?;
         let (charts, fixes) = (request.charts, request.fixes);
-        Ok(Loaded { skipped, charts, fixes, ..Loaded::new(files, words, options) })
+        Ok(Loaded { skipped, walked, charts, fixes, ..Loaded::new(files, words, options) })
     })
 }
 
@@ -126,7 +122,17 @@ impl Loaded {
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
-        Loaded { tree, words, roots, launches, options, skipped: Vec::new(), charts: false, fixes: false }
+        Loaded {
+            tree,
+            words,
+            roots,
+            launches,
+            options,
+            skipped: Vec::new(),
+            walked: Walked::default(),
+            charts: false,
+            fixes: false,
+        }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -148,7 +154,12 @@ impl Loaded {
                 let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
                 fixes::offer(settings, session, &self.options, &roots, &mut answers);
             }
-            Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
+            Outcome {
+                charts: charts.collect(),
+                skipped: self.skipped.clone(),
+                walked: self.walked,
+                ..outcome(&self.tree, &self.roots, answers)
+            }
         })
     }
 
@@ -165,6 +176,16 @@ impl Loaded {
             };
             files.ids().find(is_it)
         })
+    }
+
+    /// Why a file that goes by this path was not read.
+    fn why_not(&self, settings: &Settings, path: &Path) -> String {
+        let is_it = |other: &Unread| std::path::absolute(&other.path).ok() == std::path::absolute(path).ok();
+        match self.skipped.iter().find(|other| is_it(other)) {
+            Some(unread) => unread.why.clone(),
+            None if settings.exclude.matches(path) => "it is excluded by the settings".to_string(),
+            None => "it is not among the files read".to_string(),
+        }
     }
 
     /// Whether what is found from a kernel or device function may have to do with a file: the one sees the other.
@@ -243,68 +264,6 @@ impl Loaded {
     }
 }
 
-// ---------------------------------------------------------------- charts
-
-/// What a file holds that could be drawn, and the chart of what was asked for.
-#[derive(Debug, Default)]
-pub struct Drawn {
-    /// Kernels and uncalled device functions with a body in the file, with their lines, in order.
-    pub functions: Vec<(String, u32)>,
-    /// Those that were meant, indices into `functions`.
-    pub meant: Vec<usize>,
-    /// The chart of the first of them, simplified. `Err`: how many blocks it has, too many.
-    pub chart: Option<Result<Chart, usize>>,
-    /// The file is among those read.
-    pub found: bool,
-}
-
-/// Draws the function of a name in a file; without a name the only one there is.
-pub fn graph(settings: &Settings, request: &Request, path: &Path, name: Option<&str>) -> Result<Drawn, Error> {
-    let loaded = load(settings, request)?;
-    let Some(file) = loaded.file(path) else { return Ok(Drawn::default()) };
-    let (tree, roots) = (&loaded.tree, &loaded.roots);
-    loaded.with_program(settings, |session| {
-        let lines = LineIndex::new(loaded.bytes(file));
-        let drawable = |item: &ItemId| {
-            tree.item(*item).is_definition() && (tree.item(*item).is_kernel() || roots.devices.contains(item))
-        };
-        let items: Vec<ItemId> = tree.items_of(file).filter(drawable).collect();
-        let line = |item: ItemId| lines.place(analysis::name_range(session, item).start).line;
-        let functions: Vec<(String, u32)> =
-            items.iter().map(|item| (tree.item(*item).qualified_name(), line(*item))).collect();
-        let meant: Vec<usize> = match name {
-            Some(name) => (0..items.len()).filter(|index| is_meant(name, &functions[*index])).collect(),
-            // A device function nobody calls is more likely to be somebody else's business.
-            None => match (0..items.len()).filter(|index| tree.item(items[*index]).is_kernel()).collect::<Vec<_>>() {
-                kernels if kernels.is_empty() && items.len() == 1 => vec![0],
-                kernels if kernels.len() == 1 => kernels,
-                _ => Vec::new(),
-            },
-        };
-        let chart = meant.first().map(|index| match analysis::chart(session, items[*index]) {
-            None => Err(0),
-            Some(mut chart) => {
-                if chart.simplify() {
-                    Ok(chart)
-                } else {
-                    Err(chart.blocks)
-                }
-            }
-        });
-        Drawn { functions, meant, chart, found: true }
-    })
-}
-
-/// `reduce`, `ns::reduce`, `reduce:42`
-fn is_meant(name: &str, (known, line): &(String, u32)) -> bool {
-    let (name, at) = match name.rsplit_once(':') {
-        Some((name, at)) if !name.ends_with(':') && at.parse::<u32>().is_ok() => (name, at.parse().ok()),
-        _ => (name, None),
-    };
-    let same = known == name || known.strip_suffix(name).is_some_and(|scope| scope.ends_with("::"));
-    same && at.is_none_or(|at: u32| at == *line)
-}
-
 // ---------------------------------------------------------------- the work
 
 fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
@@ -323,8 +282,8 @@ pub struct Explained {
     pub explanations: Vec<Explanation>,
     /// By `FileId`.
     pub sources: Vec<Source>,
-    /// The file is among those read.
-    pub found: bool,
+    /// Why the file is not among those read.
+    pub missing: Option<String>,
 }
 
 /// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
@@ -336,14 +295,16 @@ pub fn why(
     line: u32,
 ) -> Result<Explained, Error> {
     let loaded = load(settings, request)?;
-    let Some(file) = loaded.file(path) else { return Ok(Explained::default()) };
+    let Some(file) = loaded.file(path) else {
+        return Ok(Explained { missing: Some(loaded.why_not(settings, path)), ..Explained::default() });
+    };
     let lines = LineIndex::new(loaded.bytes(file));
     let wanted = |range: Range| {
         let last = range.end.saturating_sub(1).max(range.start);
         range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
     };
     let explanations = loaded.why(settings, progress, &|_| true, &wanted)?;
-    Ok(Explained { explanations, sources: loaded.sources(), found: true })
+    Ok(Explained { explanations, sources: loaded.sources(), missing: None })
 }
 
 /// In parallel, the results in order.
@@ -376,10 +337,11 @@ fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, 
     }
 }
 
-fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(String, String)>) -> Outcome {
+fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>) -> Outcome {
     let mut findings: Vec<Finding> = Vec::new();
     let mut barriers: FxHashSet<Range> = FxHashSet::default();
     let mut followed: FxHashSet<ItemId> = FxHashSet::default();
+    let mut calls: FxHashSet<(String, Range)> = FxHashSet::default();
     for answer in answers {
         for finding in answer.findings {
             // One line, one cause: one finding, however many callers.
@@ -389,15 +351,17 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
         }
         barriers.extend(answer.barriers);
         followed.extend(answer.followed);
+        calls.extend(answer.unseen);
     }
     let is_function = |item: &&ItemId| tree.item(**item).function().is_some();
     let device_functions = followed.iter().filter(is_function).filter(|item| !tree.item(**item).is_kernel()).count();
-    let files: FxHashSet<FileId> = followed.iter().map(|item| tree.item(*item).file).collect();
+    let unseen = by_name(calls);
     let shown: FxHashSet<FileId> = findings
         .iter()
         .flat_map(|finding| {
             finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file])
         })
+        .chain(unseen.iter().map(|(.., call)| call.file))
         .collect();
     let mut sources = Vec::new();
     let mut comments = Vec::new();
@@ -424,109 +388,26 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
         findings: 0,
         incomplete: 0,
     };
-    let _ = files;
     let kernels = tree.ids().map(|id| tree.item(id)).filter(|item| item.is_kernel());
     let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
     kernels.sort_unstable();
     kernels.dedup();
-    Outcome { findings, summary, kernels, skipped, sources, comments, charts: Vec::new() }
+    Outcome { findings, summary, kernels, sources, comments, unseen, ..Outcome::default() }
+}
+
+/// Names with how often each is called and where first; what is called most comes first.
+fn by_name(calls: FxHashSet<(String, Range)>) -> Vec<(String, usize, Range)> {
+    let mut calls: Vec<(String, Range)> = calls.into_iter().collect();
+    calls.sort();
+    let same_name = calls.chunk_by(|a, b| a.0 == b.0);
+    let mut names: Vec<(String, usize, Range)> =
+        same_name.map(|calls| (calls[0].0.clone(), calls.len(), calls[0].1)).collect();
+    names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    names
 }
 
 fn same(a: &Finding, b: &Finding) -> bool {
     let branch =
         |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
     a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
-}
-
-/// What is to be reported.
-#[derive(Debug, Default)]
-pub struct Conclusion {
-    /// By file and place.
-    pub findings: Vec<Marked>,
-    pub summary: Summary,
-    /// Hidden by comments.
-    pub suppressed: usize,
-    /// Hidden by the baseline.
-    pub known: usize,
-    /// Entries of the baseline that fit no finding any more, a line for each.
-    pub stale: Vec<String>,
-}
-
-/// Applies levels, comments, the paths asked for, and the baseline.
-pub fn conclude(
-    outcome: &mut Outcome,
-    settings: &Settings,
-    only: Option<&[PathBuf]>,
-    baseline: &Baseline,
-    repository: &Repository,
-) -> Conclusion {
-    let Outcome { findings, sources, comments, .. } = outcome;
-    let repository_path = |path: &str| repository.path(path);
-    let path_of = |range: Range| sources.get(range.file.0 as usize).map_or(Path::new(""), |it| Path::new(&it.path));
-
-    let mut findings = std::mem::take(findings);
-    findings.sort_by(|a, b| (path_of(a.at), a.at, a.rule.name).cmp(&(path_of(b.at), b.at, b.rule.name)));
-    let mut marked = baseline::mark(findings, sources, &repository_path);
-    marked.retain_mut(|Marked { finding, .. }| {
-        let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));
-        finding.severity = level.unwrap_or(finding.severity);
-        level.is_some()
-    });
-
-    let suppressed =
-        suppress::apply(marked, |it| &it.finding, sources, comments, |rule| settings.judges_suppressions_of(rule));
-    let mut unused = suppressed.unused;
-    unused.retain_mut(|finding| {
-        let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));
-        finding.severity = level.unwrap_or(finding.severity);
-        level.is_some()
-    });
-    let mut marked = suppressed.kept;
-    marked.extend(baseline::mark(unused, sources, &repository_path));
-
-    let scope = Scope::new(only, settings);
-    let reported = |finding: &Finding| scope.reports(finding, &path_of);
-    marked.retain(|it| reported(&it.finding));
-    let suppressed = suppressed.hidden.iter().filter(|it| reported(&it.finding)).count();
-    let checked: rustc_hash::FxHashSet<String> = match baseline.is_empty() {
-        true => Default::default(),
-        false => {
-            let paths = sources.iter().map(|source| Path::new(&source.path));
-            paths.filter(|path| scope.holds(path)).map(|path| repository_path(&path.to_string_lossy())).collect()
-        }
-    };
-    let (mut marked, known, stale) = baseline.subtract(marked, &|path| checked.contains(path));
-    marked.sort_by(|a, b| (path_of(a.finding.at), a.finding.at).cmp(&(path_of(b.finding.at), b.finding.at)));
-
-    let incomplete = marked.iter().filter(|it| it.finding.rule.name == rules::INCOMPLETE.name).count();
-    let summary = Summary { findings: marked.len() - incomplete, incomplete, ..outcome.summary.clone() };
-    Conclusion { findings: marked, summary, suppressed, known, stale }
-}
-
-/// Which findings are asked for.
-struct Scope<'a> {
-    only: Option<Vec<PathBuf>>,
-    settings: &'a Settings,
-}
-
-impl<'a> Scope<'a> {
-    fn new(only: Option<&[PathBuf]>, settings: &'a Settings) -> Scope<'a> {
-        let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        Scope { only: only.map(|paths| paths.iter().map(canonical).collect()), settings }
-    }
-
-    /// A place of the finding lies in a path asked for, and the finding is not about somebody else's code.
-    fn reports<'b>(&self, finding: &Finding, path_of: &dyn Fn(Range) -> &'b Path) -> bool {
-        if self.settings.third_party.matches(path_of(finding.at)) {
-            return false;
-        }
-        let notes = finding.story.iter().chain(&finding.related).map(|note| note.at);
-        self.only.is_none() || std::iter::once(finding.at).chain(notes).any(|at| self.holds(path_of(at)))
-    }
-
-    fn holds(&self, path: &Path) -> bool {
-        let Some(only) = &self.only else { return true };
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        only.iter().any(|wanted| path.starts_with(wanted))
-    }
 }

@@ -6,6 +6,7 @@
 mod file;
 mod paths;
 
+pub use crate::source::walk::reason;
 pub use file::{ExitedThreads, FailOn, File, Kernel, Level, RuleName, schema, starter};
 pub use paths::{Patterns, Repository};
 
@@ -150,6 +151,12 @@ impl Settings {
         })
     }
 
+    /// Whether the command line lets a rule of this name run.
+    pub fn runs(&self, rule: &str) -> bool {
+        let named = |rules: &[&Rule]| rules.iter().any(|it| it.name == rule);
+        self.selected.as_ref().is_none_or(|rules| named(rules)) && !named(&self.ignored)
+    }
+
     /// Whether a comment that hides no finding of this rule is one too many: every rule ran everywhere, and this one whole.
     pub fn judges_suppressions_of(&self, rule: &Rule) -> bool {
         let off = |levels: &BTreeMap<RuleName, Level>| levels.values().any(|level| *level == Level::Off);
@@ -180,18 +187,6 @@ pub fn find(start: &Path) -> Option<PathBuf> {
         }
     }
     None
-}
-
-/// An I/O error in the words of a user.
-pub fn reason(error: &std::io::Error) -> String {
-    use std::io::ErrorKind;
-    match error.kind() {
-        ErrorKind::NotFound => "no such file or directory".to_string(),
-        ErrorKind::PermissionDenied => "permission denied".to_string(),
-        ErrorKind::IsADirectory => "is a directory".to_string(),
-        ErrorKind::StorageFull => "no space left on the device".to_string(),
-        _ => error.to_string(),
-    }
 }
 
 /// For "unknown field `x`, expected one of `a`, `b`": the one that was meant.

@@ -4,10 +4,11 @@
 //! __syncthreads();   // synclint: ignore[divergent-branch] one warp per block, see launch()
 //! // synclint: ignore[divergent-branch, divergent-loop] the line below, or the one the comment stands on
 //! // synclint: ignore-file[divergent-exit] the whole file
-//! // NOLINT(synclint-divergent-branch)    NOLINTNEXTLINE(..)    NOLINTBEGIN(..) .. NOLINTEND(..)
+//! // NOLINT(synclint-divergent-branch)    NOLINT(synclint-*)    NOLINTNEXTLINE(..)    NOLINTBEGIN(..) .. NOLINTEND(..)
 //! ```
 //!
 //! A comment counts on any line of a finding's story: at the barrier, the branch, the variable, the thread index.
+//! What follows the bracket is the reason, free text that nothing here reads.
 //! A `NOLINT` that does not name synclint belongs to another tool.
 
 use crate::finding::{Finding, Fix, Rule};
@@ -70,11 +71,15 @@ struct Directive {
     verb: &'static str,
 }
 
+/// A rule's name in a comment, or a pattern for several.
 struct Named {
     name: String,
-    rule: Option<&'static Rule>,
+    /// None if there is no such rule.
+    rules: Vec<&'static Rule>,
     at: Range,
     used: bool,
+    /// How a comment is to be written that cannot be read.
+    form: Option<String>,
 }
 
 /// Marks every directive that covers the finding as used; whether there is one.
@@ -95,7 +100,7 @@ fn hide(finding: &Finding, files: &mut FxHashMap<FileId, InFile>) -> bool {
                 continue;
             }
             for named in &mut directive.rules {
-                if named.rule.is_some_and(|rule| rule.name == finding.rule.name) {
+                if named.rules.iter().any(|rule| rule.name == finding.rule.name) {
                     named.used = true;
                     hidden = true;
                 }
@@ -110,10 +115,8 @@ fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], judges: &dy
     for (file, InFile { directives, .. }) in files {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         for directive in directives {
-            let idle = |named: &Named| match named.rule {
-                None => true,
-                Some(rule) => judges(rule) && !named.used && rule.name != rules::UNUSED_SUPPRESSION.name,
-            };
+            let can_tell = |rule: &&Rule| judges(rule) && rule.name != rules::UNUSED_SUPPRESSION.name;
+            let idle = |named: &Named| named.rules.is_empty() || !named.used && named.rules.iter().all(can_tell);
             let whole = directive.rules.iter().all(idle);
             for named in directive.rules.iter().filter(|named| idle(named)) {
                 findings.push(complaint(directive, named, whole, source));
@@ -125,22 +128,22 @@ fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], judges: &dy
 }
 
 fn complaint(directive: &Directive, named: &Named, whole: bool, source: &Source) -> Finding {
-    let (message, help) = match named.rule {
-        Some(_) => (
-            format!("`{}` of `{}` hides nothing", directive.verb, named.name),
-            Some(if whole { "remove the comment" } else { "remove the rule from the comment" }.to_string()),
-        ),
-        None if directive.verb == Verb::Unclear.name() => (
-            "a comment for synclint that it does not understand".to_string(),
-            Some("write `// synclint: ignore[rule] reason` or `// synclint: ignore-file[rule] reason`".to_string()),
-        ),
-        None => {
-            let near = rules::near(&named.name).map(|rule| format!("did you mean `{}`?", rule.name));
-            (format!("no rule is called `{}`", named.name), near)
+    let (message, help) = match &named.form {
+        Some(form) => ("a comment for synclint that it does not understand".to_string(), format!("write `{form}`")),
+        None if named.rules.is_empty() => {
+            let help = match rules::near(&named.name) {
+                Some(rule) => format!("did you mean `{}`?", rule.name),
+                None => "`synclint rules` lists the rules".to_string(),
+            };
+            (format!("no rule is called `{}`", named.name), help)
         }
+        None => (
+            format!("`{}` of `{}` hides nothing", directive.verb, named.name),
+            if whole { "remove the comment" } else { "remove the rule from the comment" }.to_string(),
+        ),
     };
-    let fixes = match named.rule {
-        Some(_) if whole => vec![Fix {
+    let fixes = match named.rules.is_empty() {
+        false if whole => vec![Fix {
             title: "remove the comment that hides nothing".to_string(),
             edits: vec![(with_blanks_before(directive.comment, source), String::new())],
         }],
@@ -157,7 +160,7 @@ fn complaint(directive: &Directive, named: &Named, whole: bool, source: &Source)
         story: Vec::new(),
         related: Vec::new(),
         witness: None,
-        help,
+        help: Some(help),
         fixes,
     }
 }
@@ -282,23 +285,28 @@ struct Request {
 /// What a comment asks for. Requests that name no rule of ours ask for nothing.
 fn requests(comment: &[u8], at: Range) -> Vec<Request> {
     let mut found = Vec::new();
-    for start in memmem::find_iter(comment, b"synclint:") {
-        let mut rest = start + b"synclint:".len();
-        rest += blanks(&comment[rest..]);
-        let after = |word: &[u8]| comment[rest..].starts_with(word).then_some(rest + word.len());
-        let (verb, open) = match (after(b"ignore-file["), after(b"ignore[")) {
-            (Some(open), _) => (Verb::IgnoreFile, open),
-            (_, Some(open)) => (Verb::Ignore, open),
-            // In the middle of a sentence it is only a mention.
-            _ if !comment[..start].iter().all(|byte| b"/*! \t".contains(byte)) => continue,
-            _ => {
-                let place = Range { file: at.file, start: at.start + start as u32, end: at.start + rest as u32 };
-                let rules = vec![Named { name: String::new(), rule: None, at: place, used: false }];
-                found.push(Request { verb: Verb::Unclear, rules });
-                continue;
+    for start in memmem::find_iter(comment, b"synclint") {
+        let after = start + b"synclint".len();
+        let Some(rest) = comment.get(after..) else { break };
+        let is_first = comment[..start].iter().all(|byte| b"/*! \t".contains(byte));
+        let request = match rest.strip_prefix(b":") {
+            Some(rest) => {
+                let open = after + 1 + blanks(rest);
+                let verb = [(Verb::IgnoreFile, "ignore-file["), (Verb::Ignore, "ignore[")]
+                    .into_iter()
+                    .find(|(_, word)| comment[open..].starts_with(word.as_bytes()));
+                let named = verb.map(|(verb, word)| (verb, names(comment, at, open + word.len(), b']', "")));
+                match named {
+                    Some((verb, rules)) if rules.iter().any(|named| !named.name.is_empty()) => Request { verb, rules },
+                    // In the middle of a sentence it is only a mention.
+                    None if !is_first => continue,
+                    _ => unclear(comment, at, start, open),
+                }
             }
+            None if is_first && is_like_ours(rest) => unclear(comment, at, start, after),
+            None => continue,
         };
-        found.push(Request { verb, rules: names(comment, at, open, b']', "") });
+        found.push(request);
     }
     for start in memmem::find_iter(comment, b"NOLINT") {
         let rest = &comment[start..];
@@ -307,12 +315,50 @@ fn requests(comment: &[u8], at: Range) -> Vec<Request> {
             .into_iter()
             .find(|verb| rest.strip_prefix(verb.name().as_bytes()).is_some_and(|rest| rest.starts_with(b"(")));
         let Some(verb) = verb else { continue };
-        let rules = names(comment, at, start + verb.name().len() + 1, b')', "synclint-");
+        let open = start + verb.name().len() + 1;
+        let rules = names(comment, at, open, b')', "synclint-");
         if !rules.is_empty() {
             found.push(Request { verb, rules });
+        } else if names(comment, at, open, b')', "").iter().any(|named| named.name == "synclint") {
+            let mut request = unclear(comment, at, start, open);
+            let form = format!("// {}(synclint-{})", verb.name(), mentioned(comment));
+            request.rules.iter_mut().for_each(|named| named.form = Some(form.clone()));
+            found.push(request);
         }
     }
     found
+}
+
+/// `synclint-ignore`, `synclint ignore[..]`, `synclint disable`: meant for us, and not our form.
+fn is_like_ours(rest: &[u8]) -> bool {
+    let word = rest.trim_ascii_start();
+    let word = word.strip_prefix(b":").or(word.strip_prefix(b"-")).unwrap_or(word).trim_ascii_start();
+    let verbs = [&b"ignore"[..], b"disable", b"suppress", b"nolint", b"off", b"allow"];
+    verbs.iter().any(|verb| {
+        word.get(..verb.len()).is_some_and(|head| head.eq_ignore_ascii_case(verb))
+            && !word.get(verb.len()).is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
+
+fn unclear(comment: &[u8], at: Range, start: usize, end: usize) -> Request {
+    let verb = if memmem::find(comment, b"file").is_some() { "ignore-file" } else { "ignore" };
+    let named = Named {
+        at: Range { file: at.file, start: at.start + start as u32, end: at.start + end as u32 },
+        name: String::new(),
+        rules: Vec::new(),
+        used: false,
+        form: Some(format!("// synclint: {verb}[{}] reason", mentioned(comment))),
+    };
+    Request { verb: Verb::Unclear, rules: vec![named] }
+}
+
+/// The rules that a comment speaks of, in whatever form; else what stands for one.
+fn mentioned(comment: &[u8]) -> String {
+    let word = |byte: &u8| !(byte.is_ascii_lowercase() || *byte == b'-');
+    let words = comment.split(word).filter_map(|word| std::str::from_utf8(word).ok());
+    let names: Vec<&str> =
+        words.map(|word| word.trim_matches('-')).filter(|word| rules::find(word).is_some()).collect();
+    if names.is_empty() { "rule".to_string() } else { names.join(", ") }
 }
 
 /// The names from `open` to `close` that have the prefix, without it.
@@ -330,9 +376,29 @@ fn names(comment: &[u8], at: Range, open: usize, close: u8, prefix: &str) -> Vec
             start: at.start + first as u32,
             end: at.start + (first + piece.trim_ascii().len()).max(first + 1) as u32,
         };
-        names.push(Named { name: bare.to_string(), rule: rules::find(bare), at: place, used: false });
+        let rules = if prefix.is_empty() { Vec::from_iter(rules::find(bare)) } else { matching(bare) };
+        names.push(Named { name: bare.to_string(), rules, at: place, used: false, form: None });
     }
     names
+}
+
+/// The rules that a pattern of clang-tidy's kind names; one with stars leaves complaints about comments alone.
+fn matching(pattern: &str) -> Vec<&'static Rule> {
+    if !pattern.contains('*') {
+        return Vec::from_iter(rules::find(pattern));
+    }
+    let matches = |name: &str| {
+        let mut pieces = pattern.split('*');
+        let Some(mut rest) = pieces.next().and_then(|first| name.strip_prefix(first)) else { return false };
+        let Some(last) = pieces.next_back() else { return false };
+        for piece in pieces {
+            let Some(at) = rest.find(piece) else { return false };
+            rest = &rest[at + piece.len()..];
+        }
+        rest.ends_with(last)
+    };
+    let named = rules::ALL.iter().copied().filter(|rule| matches(rule.name));
+    named.filter(|rule| rule.name != rules::UNUSED_SUPPRESSION.name).collect()
 }
 
 fn blanks(bytes: &[u8]) -> usize {

@@ -134,14 +134,15 @@ fn table(counts: &BTreeMap<usize, (usize, usize)>) {
 // ---------------------------------------------------------------- sites
 
 fn sites(arguments: &Arguments) -> (Vec<Unit>, Vec<Site>) {
-    let found = walk::walk(&arguments.trees, false, |_, _| true).unwrap_or_else(|error| {
-        eprintln!("{error}");
+    let found = walk::walk(&arguments.trees, false, |_, _| true);
+    if let Some(missing) = found.skipped.iter().find(|skipped| arguments.trees.contains(&skipped.path)) {
+        eprintln!("{}: {}", missing.path.display(), missing.why);
         std::process::exit(2);
-    });
+    }
     let read: Vec<(String, Vec<u8>)> = found
         .files
         .par_iter()
-        .filter_map(|path| match walk::read(path) {
+        .filter_map(|path| match walk::read(path, false) {
             Content::Source(bytes) => Some((path.display().to_string(), bytes)),
             _ => None,
         })

@@ -79,7 +79,7 @@ pub struct Check {
     /// Writes the report to a file, too; may be repeated
     #[arg(long, value_name = "FORMAT=FILE", value_parser = output_parser, help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
-    /// Ends the standard error output with findings by rule and what was not understood
+    /// Ends the standard error output with findings by rule, what was not understood, and calls that are not in view
     #[arg(long, help_heading = "Output")]
     pub statistics: bool,
     #[command(flatten)]
@@ -141,7 +141,7 @@ pub struct Input {
     /// Takes macros and folders from a build folder's compile_commands.json
     #[arg(short = 'p', value_name = "BUILD_DIR", help_heading = "Source")]
     pub build: Option<PathBuf>,
-    /// Reads this folder whole, and reports what concerns the paths given [default: that of synclint.toml]
+    /// Reads this folder whole, reports what concerns the paths given [default: that of synclint.toml]
     #[arg(long, value_name = "DIR", help_heading = "Source")]
     pub root: Option<PathBuf>,
     /// The name that standard input goes by
@@ -196,6 +196,7 @@ pub struct Baseline {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the sources beside FILE]")))]
 pub struct Why {
     /// The barrier, or a call that leads to one
     #[arg(value_name = "FILE:LINE", value_parser = place_parser)]
@@ -207,6 +208,7 @@ pub struct Why {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the folder of FILE]")))]
 pub struct Graph {
     /// The file that holds the kernel
     #[arg(value_name = "FILE")]
@@ -217,7 +219,7 @@ pub struct Graph {
     /// What is written [default: what the output file's name ends with, else `dot`]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<ChartFormat>,
-    /// Where to [default: standard output]
+    /// Where to: a name in .svg, .dot, .gv, .mmd, .mermaid or .md [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -1,18 +1,19 @@
-//! The verbs `check` and `baseline`: arguments -> settings -> run -> reports -> verdict.
+//! The verbs `check` and `baseline`: a plan -> run -> reports -> verdict.
 
-use super::arguments::{self, ColorArguments, Input};
+use super::arguments::{self, ColorArguments};
 use super::fix;
-use super::output::{stderr_style, stdout_style, style, to_file, to_stderr, to_stdout};
+use super::output::{stdout_style, style, to_file, to_stderr, to_stdout};
+use super::plan::{Plan, plan};
 use super::progress::watched;
-use super::{Exit, Failure};
+use super::{Exit, Failure, summary};
 use crate::baseline::{self, Baseline, Marked};
-use crate::finding::Severity;
-use crate::report::{self, Format, Report, human, markdown, plural};
+use crate::finding::Unread;
+use crate::report::{self, Format, Report, markdown, plural};
 use crate::rules;
-use crate::session::{self, Conclusion, Outcome, Request};
-use crate::settings::{self, FailOn, Repository, Settings};
+use crate::session::{self, Conclusion};
+use crate::settings::{self, FailOn, Settings};
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,8 +37,6 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
         .map_err(|error| Failure::line(error.0))?;
     let only = request.only.as_deref();
     let conclusion = session::conclude(&mut outcome, &settings, only, &baseline, &repository);
-
-    let repository_path = |path: &str| repository.path(path);
     let Conclusion { findings, summary, .. } = &conclusion;
     if arguments.fix {
         let made = fix::write(findings, &outcome.sources)?;
@@ -45,11 +44,14 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
         let rest = arguments::Check { fix: false, ..arguments.clone() };
         return check(&rest);
     }
+    to_stderr(&faults(&outcome.skipped));
+    let verdict = verdict(findings, fail_on, &outcome.skipped);
     if arguments.diff {
         let diff = fix::diff(findings, &outcome.sources);
         to_stdout(|out| out.write_all(&diff))?;
-        return Ok(verdict(findings, fail_on));
+        return Ok(verdict);
     }
+    let repository_path = |path: &str| repository.path(path);
     let report = Report {
         skipped: &outcome.skipped,
         charts: &outcome.charts,
@@ -60,140 +62,60 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     write_reports(arguments, &report)?;
     if !arguments.quiet {
         if !arguments.verbose && !arguments.statistics {
-            to_stderr(&unread_lines(&outcome.skipped));
+            to_stderr(&summary::unread_lines(&outcome.skipped));
         }
-        to_stderr(&summary_line(&report));
-    }
-    if !arguments.quiet {
-        to_stderr(&unknown_kernels(&settings, &outcome));
-    }
-    if !arguments.quiet && !conclusion.stale.is_empty() {
-        to_stderr(&stale_lines(&conclusion.stale));
+        to_stderr(&summary::line(&report, fix::count(findings)));
+        to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
+        to_stderr(&summary::unknown_kernels(&settings, &outcome));
+        to_stderr(&summary::stale_lines(&conclusion.stale));
     }
     if arguments.statistics {
-        to_stderr(&statistics(&report));
+        to_stderr(&summary::statistics(&report, &outcome.unseen));
     }
     if arguments.verbose {
-        to_stderr(&details(&outcome, &settings, started));
+        to_stderr(&summary::details(&outcome, &settings, started));
     }
-    Ok(verdict(findings, fail_on))
+    Ok(verdict)
 }
 
-fn verdict(findings: &[Marked], fail_on: FailOn) -> Exit {
+/// What the user named and could not be read decides: nobody can say what is in it.
+fn verdict(findings: &[Marked], fail_on: FailOn, skipped: &[Unread]) -> Exit {
     let failed = findings.iter().any(|marked| fail_on.fails(marked.finding.severity));
-    if failed { Exit::Found } else { Exit::Clean }
+    match failed {
+        _ if skipped.iter().any(|unread| unread.is_named) => Exit::Unread,
+        true => Exit::Found,
+        false => Exit::Clean,
+    }
+}
+
+/// A line for each path that the user named and that could not be read.
+fn faults(skipped: &[Unread]) -> String {
+    let named = skipped.iter().filter(|unread| unread.is_named);
+    named.map(|Unread { path, why, .. }| format!("error: {path}: {why}\n")).collect()
 }
 
 pub fn baseline(arguments: &arguments::Baseline) -> Result<Exit, Failure> {
     let Plan { settings, request, repository } = plan(&arguments.input, &ColorArguments::default())?;
+    let path = arguments.output.clone().unwrap_or_else(|| default_baseline(&settings));
+    let old = if path.exists() { parse_baseline(&path)? } else { Baseline::default() };
     let mut outcome = watched(true, |progress| session::run(&settings, &request, progress))
         .map_err(|error| Failure::line(error.0))?;
+    let faults = faults(&outcome.skipped);
+    if !faults.is_empty() {
+        return Err(Failure(format!("{faults}error: the baseline is left as it is\n")));
+    }
     let only = request.only.as_deref();
-    let conclusion = session::conclude(&mut outcome, &settings, only, &Baseline::default(), &repository);
-    let baseline = Baseline::of(&conclusion.findings, &outcome.sources, &|path| repository.path(path));
-    let path = arguments.output.clone().unwrap_or_else(|| default_baseline(&settings));
+    let conclusion = session::conclude(&mut outcome, &settings, only, &old, &repository);
+    let new = Baseline::of(&conclusion.findings, &outcome.sources, &|path| repository.path(path));
+    let added = new.len();
+    let baseline = old.updated(&conclusion.stale, new);
     to_file(&path, |out| baseline.write(out))?;
-    to_stderr(&format!("synclint: {} written to {}\n", plural(baseline.len(), "finding"), path.display()));
-    Ok(Exit::Clean)
-}
-
-/// What the arguments come to.
-pub struct Plan {
-    pub settings: Settings,
-    pub request: Request,
-    pub repository: Repository,
-}
-
-pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
-    let (mut settings, discovered) = settings_of(input, color)?;
-    settings.choose(input.select.clone(), input.ignore.clone());
-    settings.exited_threads = input.exited_threads.unwrap_or(settings.exited_threads);
-    settings.define.extend(input.define.iter().cloned());
-    settings.undefine.extend(input.undefine.iter().cloned());
-    settings.include.extend(input.include.iter().cloned());
-    settings.build = input.build.clone().or(settings.build);
-    settings.jobs = input.jobs.map(usize::from);
-
-    let mut paths = input.paths.clone();
-    let from_stdin =
-        paths.iter().any(|path| path.as_os_str() == "-") || (paths.is_empty() && input.stdin_filename.is_some());
-    paths.retain(|path| path.as_os_str() != "-");
-    let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
-
-    // The whole program is read where it is known what that is: a barrier's callers may be in any file.
-    let root = input.root.clone().or_else(|| discovered.then(|| settings.file.as_ref()?.parent().map(near)).flatten());
-    let asked = !paths.is_empty() || stdin.is_some();
-    let mut only = paths.clone();
-    only.extend(stdin.iter().map(|(name, _)| name.clone()));
-    if !asked && root.is_none() {
-        paths.push(PathBuf::from("."));
-    }
-    for path in &paths {
-        // Before the root is read for nothing.
-        if let Err(error) = std::fs::metadata(path) {
-            return Err(Failure::line(missing(path, &error)));
-        }
-    }
-    let only = asked.then_some(only);
-    let start = paths.first().or(root.as_ref()).or(stdin.as_ref().map(|(name, _)| name)).cloned();
-    let otherwise = settings.file.as_deref().filter(|_| discovered).and_then(Path::parent);
-    let repository = Repository::of(&start.unwrap_or_default(), otherwise);
-    paths.extend(root);
-    let texts = Vec::from_iter(stdin);
-    let (force_exclude, no_ignore) = (input.force_exclude, input.no_ignore);
-    Ok(Plan {
-        settings,
-        request: Request { read: paths, only, texts, force_exclude, no_ignore, ..Request::default() },
-        repository,
-    })
-}
-
-/// The settings, and whether their file was found rather than named.
-fn settings_of(input: &Input, color: &ColorArguments) -> Result<(Settings, bool), Failure> {
-    let (path, discovered) = match &input.config {
-        _ if input.isolated => (None, false),
-        Some(path) => (Some(path.clone()), false),
-        None => (settings::find(input.root.as_deref().unwrap_or(Path::new(""))).map(|path| near(&path)), true),
+    let change = match (old.is_empty(), added, conclusion.stale.len()) {
+        (true, ..) | (_, 0, 0) => String::new(),
+        (_, added, gone) => format!(": {added} added, {gone} found no more"),
     };
-    let Some(path) = path else { return Ok((Settings::default(), false)) };
-    let settings = Settings::read(&path).map_err(|error| settings_failure(&error, color))?;
-    Ok((settings, discovered))
-}
-
-pub fn settings_failure(error: &settings::Error, color: &ColorArguments) -> Failure {
-    let text = human::settings_error(error, stderr_style(color));
-    if error.place.is_some() { Failure(text) } else { Failure(format!("error: {text}")) }
-}
-
-/// A path as seen from the working folder, where it lies below it.
-fn near(path: impl AsRef<Path>) -> PathBuf {
-    let path = path.as_ref();
-    let inside = std::env::current_dir().ok().and_then(|folder| path.strip_prefix(folder).ok().map(Path::to_path_buf));
-    match inside {
-        Some(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
-        Some(inside) => inside,
-        None if path.as_os_str().is_empty() => PathBuf::from("."),
-        None => path.to_path_buf(),
-    }
-}
-
-/// A path that is not there may be a verb that is misspelt.
-fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 10] =
-        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
-    let name = path.to_string_lossy();
-    let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
-    let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();
-    format!("{name}: {}{hint}", settings::reason(error))
-}
-
-fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
-        .map_err(|error| Failure::line(format!("cannot read standard input: {}", settings::reason(&error))))?;
-    Ok((input.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("stdin.cu")), bytes))
+    to_stderr(&format!("synclint: {} written to {}{change}\n", plural(baseline.len(), "finding"), path.display()));
+    Ok(Exit::Clean)
 }
 
 fn default_baseline(settings: &Settings) -> PathBuf {
@@ -212,8 +134,12 @@ fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Ba
     if arguments.baseline.is_none() && !path.exists() {
         return Ok(Baseline::default());
     }
+    parse_baseline(&path)
+}
+
+fn parse_baseline(path: &Path) -> Result<Baseline, Failure> {
     let fault = |message: String| Failure::line(format!("the baseline {}: {message}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| fault(settings::reason(&error)))?;
+    let text = std::fs::read_to_string(path).map_err(|error| fault(settings::reason(&error)))?;
     Baseline::parse(&text).map_err(fault)
 }
 
@@ -240,119 +166,4 @@ fn append_step_summary(path: &Path, report: &Report) -> Result<(), Failure> {
         std::io::Write::write_all(&mut file, &text)
     });
     written.map_err(|error| Failure::line(format!("cannot write {}: {}", path.display(), settings::reason(&error))))
-}
-
-/// `synclint: 3 files, 4 kernels, 9 barriers: 2 errors, 1 warning; 1 function not understood`
-fn summary_line(report: &Report) -> String {
-    let summary = &report.summary;
-    let mut line = format!(
-        "synclint: {}, {}, {}: ",
-        plural(summary.files, "file"),
-        plural(summary.kernels, "kernel"),
-        plural(summary.barriers, "barrier")
-    );
-    let listed = report.findings.iter().filter(|located| located.finding.rule.name != rules::INCOMPLETE.name);
-    let count = |severity| listed.clone().filter(|located| located.finding.severity == severity).count();
-    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .map(|(severity, noun)| (count(severity), noun))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, noun)| plural(count, noun))
-        .collect();
-    line.push_str(&if counts.is_empty() { "nothing found".to_string() } else { counts.join(", ") });
-    let more = [
-        (summary.incomplete, "not understood"),
-        (report.suppressed, "suppressed"),
-        (report.known, "in the baseline"),
-        (report.skipped.len(), "not read"),
-    ];
-    for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
-        line.push_str(&match what {
-            "not understood" => format!("; {} not understood", plural(count, "function")),
-            "not read" => format!("; {} not read", plural(count, "file")),
-            _ => format!("; {count} {what}"),
-        });
-    }
-    let mended = report.findings.iter().filter(|located| !located.finding.fixes.is_empty()).count();
-    if mended > 0 {
-        line.push_str(&format!("; {mended} can be mended with --fix"));
-    }
-    line.push('\n');
-    line
-}
-
-/// The first files that were not read, and why; a silent gap would pass for a clean file.
-fn unread_lines(skipped: &[(String, String)]) -> String {
-    const LISTED: usize = 5;
-    let listed = skipped.iter().take(LISTED).map(|(path, reason)| format!("synclint: not read: {path}: {reason}\n"));
-    let mut text: String = listed.collect();
-    if skipped.len() > LISTED {
-        text.push_str(&format!("synclint: not read: {} more, --verbose names them\n", skipped.len() - LISTED));
-    }
-    text
-}
-
-fn stale_lines(stale: &[String]) -> String {
-    const LISTED: usize = 10;
-    let mut text = format!(
-        "synclint: {} of the baseline found no more; `synclint baseline` writes it anew\n",
-        plural(stale.len(), "finding")
-    );
-    for entry in stale.iter().take(LISTED) {
-        text.push_str(&format!("  {entry}\n"));
-    }
-    text
-}
-
-/// Kernels that synclint.toml speaks of and nobody wrote: most likely misspelt.
-fn unknown_kernels(settings: &Settings, outcome: &Outcome) -> String {
-    let mut text = String::new();
-    for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
-        let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));
-        let hint = near.map(|index| format!("; did you mean `{}`?", outcome.kernels[index])).unwrap_or_default();
-        text.push_str(&format!(
-            "synclint: the settings speak of a kernel `{name}` that is not among those read{hint}\n"
-        ));
-    }
-    text
-}
-
-fn statistics(report: &Report) -> String {
-    let mut text = String::new();
-    for rule in report.rules {
-        let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
-        if count > 0 {
-            text.push_str(&format!("{count:6}  {}\n", rule.name));
-        }
-    }
-    let summary = &report.summary;
-    text.push_str(&format!(
-        "{:6}  kernels and {} device functions with {} barriers, in {} files of {} bytes\n",
-        summary.kernels, summary.device_functions, summary.barriers, summary.files, summary.bytes
-    ));
-    for located in &report.findings {
-        if located.finding.rule.name == rules::INCOMPLETE.name {
-            let (path, line) = (report.path(located.at.range.file), located.at.start.line);
-            text.push_str(&format!("not understood: {path}:{line}: {}\n", located.finding.message));
-        }
-    }
-    for (path, reason) in report.skipped {
-        text.push_str(&format!("not read: {path}: {reason}\n"));
-    }
-    text
-}
-
-fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> String {
-    let mut text = String::new();
-    if let Some(file) = &settings.file {
-        text.push_str(&format!("settings: {}\n", file.display()));
-    }
-    for (path, reason) in &outcome.skipped {
-        text.push_str(&format!("not read: {path}: {reason}\n"));
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    let megabytes = outcome.summary.bytes as f64 / 1e6;
-    text.push_str(&format!("{megabytes:.1} MB in {seconds:.2} s, {:.0} MB/s\n", megabytes / seconds));
-    text
 }

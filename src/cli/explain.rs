@@ -1,10 +1,11 @@
 //! The verbs that print what synclint knows of itself: rules, settings, completions, the manual.
 
 use super::arguments::{Arguments, ColorArguments, Config, ListFormat};
-use super::check::settings_failure;
 use super::output::{stdout_style, to_file, to_stderr, to_stdout};
+use super::plan::settings_failure;
 use super::{Exit, Failure};
 use crate::finding::Rule;
+use crate::report::{Style, human};
 use crate::rules;
 use crate::settings::{self, Settings};
 use clap::CommandFactory;
@@ -12,31 +13,75 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 pub fn explain(rule: &Rule, color: ColorArguments) -> Result<Exit, Failure> {
-    let text = page(rule, stdout_style(&color).color);
+    let text = page(&rules::page(rule), stdout_style(&color));
     to_stdout(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Clean)
 }
 
-/// The page, its headings and code set off.
-fn page(rule: &Rule, color: bool) -> String {
+/// A page of Markdown for a terminal: headings and code set off, paragraphs and items filled to its width.
+fn page(markdown: &str, style: Style) -> String {
+    let width = style.width.min(100);
+    let (bold, cyan, off) = if style.color { ("\x1b[1m", "\x1b[36m", "\x1b[0m") } else { ("", "", "") };
     let mut text = String::new();
+    let mut paragraph = String::new();
     let mut in_code = false;
-    for line in rule.page.lines() {
-        if line.starts_with("```") {
-            in_code = !in_code;
-            continue;
+    for line in markdown.lines() {
+        let begins = in_code || line.is_empty() || line.starts_with(['#', '*', '`']);
+        if begins {
+            flow(&std::mem::take(&mut paragraph), width, style, &mut text);
         }
-        let heading = !in_code && line.starts_with('#');
-        let line = if heading { line.trim_start_matches('#').trim_start() } else { line };
-        let indent = if in_code && !line.is_empty() { "    " } else { "" };
-        let (on, off) = match (color, heading, in_code) {
-            (true, true, _) => ("\x1b[1m", "\x1b[0m"),
-            (true, _, true) => ("\x1b[36m", "\x1b[0m"),
-            _ => ("", ""),
-        };
-        text.push_str(&format!("{indent}{on}{line}{off}\n"));
+        match line.strip_prefix("```") {
+            Some(_) => in_code = !in_code,
+            None if line.is_empty() => text.push('\n'),
+            None if in_code => text.push_str(&format!("    {cyan}{line}{off}\n")),
+            None if line.starts_with('#') => {
+                text.push_str(&format!("{bold}{}{off}\n", line.trim_start_matches(['#', ' '])))
+            }
+            None => {
+                paragraph.push_str(line);
+                paragraph.push(' ');
+            }
+        }
     }
+    flow(&paragraph, width, style, &mut text);
     text
+}
+
+/// One paragraph or item of a list. Of a link its text is left, of emphasis the words; code keeps its marks.
+fn flow(markdown: &str, width: usize, style: Style, text: &mut String) {
+    if markdown.is_empty() {
+        return;
+    }
+    let (lead, markdown, indent) = match markdown.strip_prefix("* ") {
+        Some(item) => ("  * ", item, "    "),
+        None => ("", markdown, ""),
+    };
+    let mut plain = String::new();
+    for (index, piece) in markdown.split('`').enumerate() {
+        match index % 2 {
+            1 => plain.push_str(&format!("`{piece}`")),
+            _ => {
+                let words = |text: &str| text.replace(['[', '*'], "");
+                let mut rest = piece;
+                while let Some((before, after)) = rest.split_once("](") {
+                    plain.push_str(&words(before));
+                    rest = after.split_once(')').map_or("", |(_, rest)| rest);
+                }
+                plain.push_str(&words(rest));
+            }
+        }
+    }
+    let filled = human::wrap(&plain, width, indent);
+    let (cyan, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
+    text.push_str(lead);
+    for (index, piece) in filled.split('`').enumerate() {
+        match (index % 2, style.color) {
+            (1, true) => text.push_str(&format!("{cyan}{piece}{off}")),
+            (1, false) => text.push_str(&format!("`{piece}`")),
+            _ => text.push_str(piece),
+        }
+    }
+    text.push('\n');
 }
 
 pub fn rules(format: ListFormat) -> Result<Exit, Failure> {
@@ -49,7 +94,7 @@ pub fn rules(format: ListFormat) -> Result<Exit, Failure> {
             Ok(())
         }
         ListFormat::Json => {
-            let rule = |rule: &&Rule| json!({ "name": rule.name, "severity": rule.severity.name(), "summary": rule.summary, "page": rule.page });
+            let rule = |rule: &&Rule| json!({ "name": rule.name, "severity": rule.severity.name(), "summary": rule.summary, "page": rules::page(rule) });
             serde_json::to_writer_pretty(&mut *out, &rules::ALL.iter().map(rule).collect::<Vec<_>>())?;
             writeln!(out)
         }

@@ -62,6 +62,11 @@ fn is_as_read(bytes: &[u8], source: &Source) -> bool {
     }
 }
 
+/// How many changes `write` makes.
+pub fn count(findings: &[Marked]) -> usize {
+    chosen(findings).fixes.len()
+}
+
 type Edits<'a> = Vec<(Range, &'a str)>;
 
 /// What is changed: edits by file in order, and for each change the file that it is in.

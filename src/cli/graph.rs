@@ -1,8 +1,8 @@
 //! The verb `graph`: a kernel's control flow as a picture.
 
 use super::arguments::{self, ColorArguments, Input};
-use super::check::{Plan, plan};
 use super::output::{to_file, to_stderr, to_stdout};
+use super::plan::{Plan, plan};
 use super::{Exit, Failure};
 use crate::report::chart::{self, ChartFormat};
 use crate::rules;
@@ -15,6 +15,7 @@ const LISTED: usize = 30;
 
 pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
     let path = &arguments.file;
+    let (format, fenced) = format(arguments)?;
     match std::fs::metadata(path) {
         Err(error) => return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error)))),
         Ok(data) if data.is_dir() => {
@@ -34,7 +35,6 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
     let Plan { settings, request, .. } = plan(&input, &ColorArguments::default())?;
     let drawn = session::graph(&settings, &request, path, arguments.kernel.as_deref())
         .map_err(|error| Failure::line(error.0))?;
-    let format = arguments.format.or_else(|| ending(arguments.output.as_deref()?)).unwrap_or(ChartFormat::Dot);
     let chart = match &drawn.chart {
         Some(Ok(chart)) => chart,
         Some(Err(0)) => return Err(Failure::line("its graph is too large for a picture")),
@@ -52,7 +52,10 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
             lines.join(", ")
         ));
     }
-    let text = chart::render(chart, format);
+    let mut text = chart::render(chart, format);
+    if fenced {
+        text = format!("```mermaid\n{text}```\n");
+    }
     match &arguments.output {
         Some(file) => to_file(file, |out| out.write_all(text.as_bytes()))?,
         None => to_stdout(|out| out.write_all(text.as_bytes()))?,
@@ -60,20 +63,32 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
     Ok(Exit::Clean)
 }
 
-fn ending(path: &Path) -> Option<ChartFormat> {
-    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "svg" => Some(ChartFormat::Svg),
-        "dot" | "gv" => Some(ChartFormat::Dot),
-        "mmd" | "mermaid" => Some(ChartFormat::Mermaid),
-        _ => None,
-    }
+/// What is asked for, or what the output file's name ends with; and whether it stands in a page of Markdown.
+fn format(arguments: &arguments::Graph) -> Result<(ChartFormat, bool), Failure> {
+    let ending = arguments.output.as_deref().and_then(Path::extension);
+    let ending = ending.map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    let is_page = matches!(ending.as_deref(), Some("md" | "markdown"));
+    let format = match (arguments.format, ending.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some("svg")) => ChartFormat::Svg,
+        // Without an ending it may be a pipe or a device.
+        (None, Some("dot" | "gv") | None) => ChartFormat::Dot,
+        (None, Some("mmd" | "mermaid" | "md" | "markdown")) => ChartFormat::Mermaid,
+        (None, Some(other)) => {
+            return Err(Failure::line(format!(
+                "no picture is written as `.{other}`; there are .svg, .dot and .gv (Graphviz), .mmd and .mermaid, .md \
+                 (Mermaid in Markdown); --format tells what to write whatever the name"
+            )));
+        }
+    };
+    Ok((format, is_page && format == ChartFormat::Mermaid))
 }
 
 /// Why there is nothing to draw, and what there is.
 fn unknown(arguments: &arguments::Graph, drawn: &Drawn) -> String {
     let path = arguments.file.display();
-    if !drawn.found {
-        return format!("error: {path} is not among the files read: it has no device code, or is excluded\n");
+    if let Some(why) = &drawn.missing {
+        return format!("error: {path}: {why}\n");
     }
     if drawn.functions.is_empty() {
         return format!("error: {path} holds no kernel\n");

@@ -24,7 +24,8 @@ pub fn watched<T>(wanted: bool, work: impl FnOnce(&Progress) -> T) -> T {
                 return;
             }
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.set_style(ProgressStyle::default_spinner());
+            let reading = ProgressStyle::with_template("{spinner} reading {elapsed}");
+            bar.set_style(reading.unwrap_or_else(|_| ProgressStyle::default_spinner()));
             while waiting.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
                 let total = progress.total.load(Ordering::Relaxed);
                 if total > 0 && bar.length().is_none() {

@@ -1,8 +1,8 @@
 //! The verb `why`: for each barrier on a line, which branches guard it and how far each agrees.
 
 use super::arguments::{self, Input};
-use super::check::{Plan, plan};
 use super::output::{stdout_style, to_stdout};
+use super::plan::{Plan, plan};
 use super::progress::watched;
 use super::{Exit, Failure};
 use crate::checks::why::Explanation;
@@ -29,8 +29,8 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
     let explained = watched(true, |progress| session::why(&settings, &request, progress, path, *line))
         .map_err(|error| Failure::line(error.0))?;
-    if !explained.found {
-        return Err(Failure::line(format!("{} is not among the files read", path.display())));
+    if let Some(why) = &explained.missing {
+        return Err(Failure::line(format!("{}: {why}", path.display())));
     }
     if explained.explanations.is_empty() {
         return Err(Failure::line(format!(

@@ -50,6 +50,7 @@ impl Builder<'_> {
         self.bind_template(scope, &callable.function.template, bounds);
         let result = self.resolve_in(scope, &callable.function.result);
         if result == Ty::Void {
+            self.graph.unseen.push((at, name));
             return Ev::nothing();
         }
         let value = self.emit(Op::Unknown { from, unseen: Some(name) }, span);

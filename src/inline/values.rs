@@ -74,7 +74,9 @@ impl Builder<'_> {
                 let from = parts.iter().map(|(_, value)| *value).collect();
                 self.unknown(from, span)
             }
-            What::Nothing => self.int(0, span),
+            What::Nothing if ev.ty == Ty::Void => self.int(0, span),
+            // A type where a value is wanted: an argument that nobody understood.
+            What::Nothing => self.unknown(Vec::new(), span),
         }
     }
 

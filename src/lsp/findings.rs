@@ -147,10 +147,8 @@ pub fn diagnostic(finding: &Finding, places: &mut Places, abilities: Abilities) 
             .collect();
         diagnostic["relatedInformation"] = Value::Array(related);
     }
-    if abilities.code_description
-        && let Some(link) = page_link(finding.rule.name, abilities)
-    {
-        diagnostic["codeDescription"] = json!({ "href": link });
+    if abilities.code_description && abilities.rule_pages {
+        diagnostic["codeDescription"] = json!({ "href": format!("synclint:/rules/{}.md", finding.rule.name) });
     }
     if abilities.tags && finding.rule.name == rules::UNUSED_SUPPRESSION.name {
         diagnostic["tags"] = json!([1]);
@@ -172,16 +170,6 @@ fn missing(witness: &Witness) -> String {
         _ => "are",
     };
     format!("{}: {who} {verb} missing", witness.given)
-}
-
-/// Where a rule's page can be read: in the editor itself if it asks for pages, else on the project's site if it has one.
-fn page_link(rule: &str, abilities: Abilities) -> Option<String> {
-    let site = env!("CARGO_PKG_HOMEPAGE");
-    if abilities.rule_pages {
-        Some(format!("synclint:/rules/{rule}.md"))
-    } else {
-        (!site.is_empty()).then(|| format!("{}/rules/{rule}.html", site.trim_end_matches('/')))
-    }
 }
 
 /// A fault of a settings file, as editors show it.

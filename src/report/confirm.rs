@@ -2,9 +2,25 @@
 
 use crate::finding::{Finding, Role};
 use crate::rules;
+use std::fmt;
 
-/// A command to try, and what to expect of it; nothing for what is about no barrier.
-pub fn command(finding: &Finding) -> Option<String> {
+/// A command to try, and what to expect of it.
+pub struct Trial {
+    command: &'static str,
+    /// The block and values with which to run; may be empty.
+    given: String,
+    pub expect: &'static str,
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let with = if self.given.is_empty() { "" } else { " with " };
+        write!(f, "`{}`{with}{}; {}", self.command, self.given, self.expect)
+    }
+}
+
+/// Nothing for what is about no barrier.
+pub fn trial(finding: &Finding) -> Option<Trial> {
     const SYNCCHECK: &str = "compute-sanitizer --tool synccheck PROGRAM";
     let name = finding.rule.name;
     let counted = finding.scope.ends_with(" threads") || finding.scope == "named barrier";
@@ -32,7 +48,6 @@ pub fn command(finding: &Finding) -> Option<String> {
             "it reports this only if the missing threads come to another barrier; it is silent if they run on to the end",
         ),
     };
-    let block = finding.witness.as_ref().map(|witness| witness.given.as_str()).filter(|given| !given.is_empty());
-    let with = block.map_or(String::new(), |given| format!(" with {given}"));
-    Some(format!("`{command}`{with}; {expect}"))
+    let given = finding.witness.as_ref().map(|witness| witness.given.clone()).unwrap_or_default();
+    Some(Trial { command, given, expect })
 }

@@ -2,11 +2,13 @@
 //!
 //! No script is needed to read it, no other file, no network.
 
+use super::markup::escape;
 use super::threads::{self, Lane};
 use super::{Located, Report, Spot, chart, human, plural};
 use crate::chart::Who;
-use crate::finding::{Finding, Role, Severity};
+use crate::finding::{Finding, Role, Severity, Unread};
 use crate::text::FileId;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -236,11 +238,12 @@ fn source(report: &Report, file: FileId, main: FileId, marks: &[Mark], page: &mu
     page.push_str("</pre>\n</figure>\n");
 }
 
-/// A line with its marks as elements. Where two overlap, the later begins where the earlier ends.
+/// A line with its marks as elements, one inside the other where they are so. Of two that overlap the later is cut.
 fn marked_line(text: &[u8], marks: &[&Mark], page: &mut String) {
     let text = text.strip_suffix(b"\r").unwrap_or(text);
+    let plain = |from: usize, to: usize| escape(&String::from_utf8_lossy(&text[from..to]));
     if text.len() > MAX_LINE {
-        page.push_str(&escape(&String::from_utf8_lossy(&text[..MAX_LINE])));
+        page.push_str(&plain(0, MAX_LINE));
         page.push('…');
         return;
     }
@@ -259,23 +262,27 @@ fn marked_line(text: &[u8], marks: &[&Mark], page: &mut String) {
             None => pieces.push((start, end, mark, mark.number.into_iter().collect())),
         }
     }
-    pieces.sort_by_key(|(start, end, ..)| (*start, *end));
+    pieces.sort_by_key(|(start, end, ..)| (*start, Reverse(*end)));
     let mut at = 0;
+    // The marks that are open: where each ends, and its numbers.
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let close = |open: &mut Vec<(usize, String)>, at: &mut usize, until: usize, page: &mut String| {
+        while let Some((end, numbers)) = open.pop_if(|(end, _)| *end <= until) {
+            page.push_str(&plain(*at, end));
+            page.push_str(&format!("{numbers}</mark>"));
+            *at = end;
+        }
+    };
     for (start, end, mark, numbers) in pieces {
-        let start = start.max(at);
-        let end = end.max(start);
-        page.push_str(&escape(&String::from_utf8_lossy(&text[at..start])));
-        let numbers: String = numbers.iter().map(|number| format!("<sup>{number}</sup>")).collect();
-        let _ = write!(
-            page,
-            "<mark class=\"{}\" title=\"{}\">{}{numbers}</mark>",
-            class(mark.role),
-            escape(&mark.message),
-            escape(&String::from_utf8_lossy(&text[start..end])),
-        );
-        at = end;
+        close(&mut open, &mut at, start, page);
+        page.push_str(&plain(at, start));
+        at = start;
+        let end = open.last().map_or(end, |(outer, _)| end.min(*outer));
+        let _ = write!(page, "<mark class=\"{}\" title=\"{}\">", class(mark.role), escape(&mark.message));
+        open.push((end, numbers.iter().map(|number| format!("<sup>{number}</sup>")).collect()));
     }
-    page.push_str(&escape(&String::from_utf8_lossy(&text[at..])));
+    close(&mut open, &mut at, text.len(), page);
+    page.push_str(&plain(at, text.len()));
 }
 
 /// A square per thread, a row per warp.
@@ -347,8 +354,8 @@ fn skipped(report: &Report, page: &mut String) {
         return;
     }
     page.push_str("<aside>\n<h2>Not read</h2>\n<ul>\n");
-    for (path, reason) in report.skipped {
-        let _ = writeln!(page, "<li><code>{}</code>: {}</li>", escape(path), escape(reason));
+    for Unread { path, why, .. } in report.skipped {
+        let _ = writeln!(page, "<li><code>{}</code>: {}</li>", escape(path), escape(why));
     }
     page.push_str("</ul>\n</aside>\n");
 }
@@ -377,20 +384,4 @@ fn code(text: &str) -> String {
         }
     }
     html
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\t' => escaped.push_str("    "),
-            _ if character.is_control() && character != '\n' => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

@@ -5,26 +5,29 @@
 
 mod snippet;
 
-use super::confirm;
+use super::confirm::{self, Trial};
 use super::threads::{self, Lane};
 use super::{Located, Report, Style};
 use crate::finding::{Finding, Role, Severity, Unit};
 use crate::settings;
 use crate::text::{FileId, Range, Source};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use snippet::Snippet;
 use std::fmt;
 use std::io::{self, Write};
 
 pub fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut snippets: FxHashMap<FileId, Snippet> = FxHashMap::default();
+    // What to try is the same for most findings of a kernel: it is said once.
+    let mut tried: FxHashSet<(&str, &str)> = FxHashSet::default();
     for located in &report.findings {
         let steps = located.story.iter().chain(&located.related).map(|step| step.at.range.file);
         for file in steps.chain([located.at.range.file]) {
             snippets.entry(file).or_insert_with(|| Snippet::new(report.path(file), report.bytes(file)));
         }
-        out.write_all(one(located, &snippets, style).as_bytes())?;
+        let trial = confirm::trial(located.finding).filter(|it| tried.insert((&located.finding.function, it.expect)));
+        out.write_all(one(located, &snippets, trial.as_ref(), style).as_bytes())?;
     }
     Ok(())
 }
@@ -49,7 +52,7 @@ pub fn settings_error(error: &settings::Error, style: Style) -> String {
     text
 }
 
-fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, style: Style) -> String {
+fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, trial: Option<&Trial>, style: Style) -> String {
     let finding = located.finding;
     let picture = Picture {
         message: format!("{} [{}]", finding.message, finding.rule.name),
@@ -64,8 +67,8 @@ fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, style: Style) -
         let (on, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
         text.push_str(&format!("  {on}help:{off} {}\n", wrap(help, style.width, "        ")));
     }
-    if let Some(command) = confirm::command(finding) {
-        text.push_str(&format!("  try:  {}\n", wrap(&command, style.width, "        ")));
+    if let Some(trial) = trial {
+        text.push_str(&format!("  try:  {}\n", wrap(&trial.to_string(), style.width, "        ")));
     }
     text.push('\n');
     text
@@ -289,7 +292,7 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
 }
 
 /// Breaks a text at blanks; lines but the first begin with `indent`.
-fn wrap(text: &str, width: usize, indent: &str) -> String {
+pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let mut wrapped = String::new();
     let mut column = indent.len();
     for (index, word) in text.split_whitespace().enumerate() {

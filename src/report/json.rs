@@ -11,7 +11,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         tool: Tool { name: "synclint", version: env!("CARGO_PKG_VERSION") },
         findings: report.findings.iter().map(|located| Finding::new(report, located)).collect(),
         summary: Counts::new(report),
-        skipped: report.skipped.iter().map(|(file, reason)| Skipped { file, reason }).collect(),
+        skipped: report.skipped.iter().map(|unread| Skipped { file: &unread.path, reason: &unread.why }).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &object)?;
     writeln!(out)
@@ -179,7 +179,7 @@ impl<'a> Finding<'a> {
                 mask: witness.mask.map(|mask| format!("{mask:#010x}")),
             }),
             help: finding.help.as_deref(),
-            confirm: super::confirm::command(finding),
+            confirm: super::confirm::trial(finding).map(|trial| trial.to_string()),
             fixes: finding.fixes.iter().map(fix).collect(),
             fingerprint: format!("{:016x}", located.fingerprint),
         }

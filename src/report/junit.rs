@@ -1,5 +1,6 @@
 //! JUnit XML: a suite per file, a failed case per finding; one passing case where there is nothing, since readers reject empty suites.
 
+use super::markup::escape;
 use super::{Located, Report};
 use crate::finding::Severity;
 use crate::text::FileId;
@@ -53,23 +54,4 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn fails(located: &Located) -> bool {
     located.finding.severity > Severity::Note
-}
-
-/// XML allows no control characters but tab and line ends, not even escaped.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push(character),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ if character.is_control() => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

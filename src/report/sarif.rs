@@ -2,7 +2,8 @@
 //! paths from the top of the repository, columns in UTF-16 units.
 
 use super::{Located, Report, Spot, Step};
-use crate::finding::{Role, Rule, Severity};
+use crate::finding::{Role, Rule, Severity, Unread};
+use crate::rules;
 use crate::text::FileId;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -29,7 +30,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "automationDetails": { "id": "synclint/" },
             "columnKind": "utf16CodeUnits",
             "originalUriBaseIds": { "%SRCROOT%": { "description": { "text": "the top of the repository" } } },
-            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications(report) }],
+            "invocations": [{ "executionSuccessful": !report.skipped.iter().any(|unread| unread.is_named), "toolExecutionNotifications": notifications(report) }],
             "results": results,
         }],
     });
@@ -38,6 +39,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn rule(rule: &Rule) -> Value {
+    let page = rules::page(rule);
     let mut description = section(rule.page, "What it finds").unwrap_or(rule.summary).trim().to_string();
     if let Some((cut, _)) = description.char_indices().nth(DESCRIPTION - 1) {
         description.truncate(cut);
@@ -47,7 +49,7 @@ fn rule(rule: &Rule) -> Value {
         "id": rule.name,
         "shortDescription": { "text": rule.summary },
         "fullDescription": { "text": description },
-        "help": { "text": rule.page, "markdown": rule.page },
+        "help": { "text": page, "markdown": page },
         "defaultConfiguration": { "level": level(rule.severity) },
         "properties": {
             "tags": ["cuda", "concurrency", "correctness"],
@@ -82,9 +84,10 @@ fn notifications(report: &Report) -> Vec<Value> {
                 "locations": [location(report, located.at, None)],
             })
         });
-    let skipped = report.skipped.iter().map(
-        |(file, reason)| json!({ "level": "note", "message": { "text": format!("{file} was not read: {reason}") } }),
-    );
+    let skipped = report.skipped.iter().map(|Unread { path, why, is_named }| {
+        let level = if *is_named { "error" } else { "note" };
+        json!({ "level": level, "message": { "text": format!("{path} was not read: {why}") } })
+    });
     incomplete.chain(skipped).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
 
 use super::{Error, Request};
+use crate::finding::Unread;
 use crate::settings::Settings;
 use crate::source::compile_commands::CompileCommands;
 use crate::source::index::{Files, Options};
@@ -10,27 +11,50 @@ use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What was read.
 pub struct Read {
     pub files: Files,
     /// What they were indexed with.
     pub options: Options,
-    /// Files that were not read, and why.
-    pub skipped: Vec<(String, String)>,
+    pub skipped: Vec<Unread>,
+    pub walked: Walked,
+}
+
+/// What the walk came past.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walked {
+    /// Files whose names are those of source.
+    pub files: usize,
+    /// Files of them, and whole folders, that the settings exclude.
+    pub excluded: usize,
 }
 
 pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
-    let wanted = move |path: &Path, _| !exclude.matches(path) && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
-    let found = walk::walk(&request.read, request.no_ignore, wanted).map_err(Error)?;
+    let excluded = Arc::new(AtomicUsize::new(0));
+    let count = excluded.clone();
+    let wanted = move |path: &Path, is_folder: bool| {
+        let out = exclude.matches(path);
+        if out && (is_folder || walk::is_source_name(path)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        !out && bounds.as_ref().is_none_or(|bounds| bounds.hold(path))
+    };
+    let found = walk::walk(&request.read, request.no_ignore, wanted);
     let mut paths = found.files;
+    let mut walked = Walked { files: paths.len(), excluded: excluded.load(Ordering::Relaxed) };
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));
+        walked.excluded += walked.files - paths.len();
+        walked.files = paths.len();
     }
-    let mut skipped: Vec<(String, String)> =
-        found.skipped.into_iter().map(|each| (spell(&each.path), each.why)).collect();
+    let named: FxHashSet<String> = request.read.iter().map(|path| spell(path)).collect();
+    let unread = |path: String, why: String| Unread { is_named: named.contains(&path), path, why };
+    let mut skipped: Vec<Unread> = found.skipped.into_iter().map(|each| unread(spell(&each.path), each.why)).collect();
     for (name, _) in &request.texts {
         let known = std::fs::canonicalize(name).ok();
         let same = |path: &PathBuf| {
@@ -39,15 +63,21 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
         };
         paths.retain(|path| !same(path));
     }
-    let read: Vec<(String, Content)> = paths.par_iter().map(|path| (spell(path), walk::read(path))).collect();
+    let read = |path: &PathBuf| {
+        let spelled = spell(path);
+        let content = walk::read(path, named.contains(&spelled));
+        (spelled, content)
+    };
+    let read: Vec<(String, Content)> = paths.par_iter().map(read).collect();
     let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
             Content::Source(bytes) => sources.push((path, bytes)),
             Content::NotSource => {}
-            Content::Skipped(why) => skipped.push((path, why)),
+            Content::Skipped(why) => skipped.push(unread(path, why)),
         }
     }
+    walked.files += request.texts.len();
     sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
     if !request.confined {
         read_includes(settings, request, &mut sources);
@@ -55,7 +85,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
     let files = Files::new(screen::index(sources, words, &options), &options);
-    Ok(Read { files, options, skipped })
+    Ok(Read { files, options, skipped, walked })
 }
 
 /// Headers that a file named by hand may bring in.
@@ -83,7 +113,7 @@ fn read_includes(settings: &Settings, request: &Request, sources: &mut Vec<(Stri
             if is_new
                 && !settings.exclude.matches(&path)
                 && sources.len() < most
-                && let Content::Source(bytes) = walk::read(&path)
+                && let Content::Source(bytes) = walk::read(&path, false)
             {
                 todo.push(sources.len());
                 sources.push((spell(&path), bytes));

@@ -141,11 +141,28 @@ impl Level {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Kernel {
     /// The block's shape in threads: x, y, z.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "block_shape", skip_serializing_if = "Option::is_none")]
     pub block: Option<[u32; 3]>,
     /// The cluster's shape in blocks: x, y, z.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "shape", skip_serializing_if = "Option::is_none")]
     pub cluster: Option<[u32; 3]>,
+}
+
+fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u32; 3]>, D::Error> {
+    const FORM: &str = "a shape is three numbers from 1 up: x, y and z, as in `[256, 1, 1]`";
+    match <[u32; 3]>::deserialize(deserializer) {
+        Ok(shape) if !shape.contains(&0) => Ok(Some(shape)),
+        _ => Err(D::Error::custom(FORM)),
+    }
+}
+
+fn block_shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[u32; 3]>, D::Error> {
+    let block = shape(deserializer)?;
+    let threads = block.map_or(1, |block| block.into_iter().map(u64::from).fold(1, u64::saturating_mul));
+    match threads {
+        0..=1024 => Ok(block),
+        _ => Err(D::Error::custom(format!("a block has at most 1024 threads, and this one {threads}"))),
+    }
 }
 
 /// The name of a rule that exists.

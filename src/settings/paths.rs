@@ -81,6 +81,11 @@ impl Repository {
         Repository { top }
     }
 
+    /// Where a path from the top stands.
+    pub fn place(&self, path: &str) -> PathBuf {
+        self.top.join(path)
+    }
+
     /// The path from the top, with `/`; an absolute one where it lies elsewhere.
     pub fn path(&self, path: &str) -> String {
         let path = absolute(Path::new(path));

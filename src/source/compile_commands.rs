@@ -35,7 +35,11 @@ impl CompileCommands {
     /// Reads `place`, the database itself or the folder that holds it.
     pub fn read(place: &Path) -> Result<CompileCommands, String> {
         let path = if place.is_dir() { place.join("compile_commands.json") } else { place.to_path_buf() };
-        let bytes = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let hint = "; CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, other builds with `bear -- make`";
+        let bytes = std::fs::read(&path).map_err(|error| {
+            let hint = if error.kind() == std::io::ErrorKind::NotFound { hint } else { "" };
+            format!("{}: {}{hint}", path.display(), super::walk::reason(&error))
+        })?;
         parse(&bytes, path.parent().unwrap_or(Path::new(""))).map_err(|error| format!("{}: {error}", path.display()))
     }
 

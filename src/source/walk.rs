@@ -1,14 +1,14 @@
 //! Paths given by the user -> the source files below them, sorted, and their bytes.
 //!
 //! The walk honours `.gitignore` and hidden files, follows links once, and never depends on directory order.
-//! What cannot be read is skipped with a reason; only a path given by hand that is not there is an error.
+//! What cannot be read, or is not there, is skipped with a reason.
 //! Nothing is decoded but UTF-16: bytes stay bytes.
 
 use ignore::WalkBuilder;
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Files above this size are generated tables, not source that anybody reads.
@@ -46,27 +46,26 @@ pub enum Content {
 ///
 /// A file given by hand is taken whatever its name. `wanted` is asked for every other file and for every folder (then
 /// its second argument is true). With `no_ignore` also hidden files and what `.gitignore` names are walked.
-/// The error names the first path that does not exist.
 pub fn walk(
     paths: &[PathBuf],
     no_ignore: bool,
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
-) -> Result<Walk, String> {
+) -> Walk {
     let mut found = Walk::default();
     let mut seen = FxHashMap::default();
     for root in paths {
-        let metadata = fs::metadata(root).map_err(|error| format!("{}: {}", root.display(), reason(&error)))?;
-        if metadata.is_dir() {
-            walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen);
-        } else {
-            add(root.clone(), &metadata, &mut found.files, &mut seen);
+        match fs::metadata(root) {
+            Err(error) => found.skipped.push(Skipped { path: root.clone(), why: reason(&error) }),
+            Ok(metadata) if metadata.is_dir() => walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen),
+            Ok(metadata) => add(root.clone(), &metadata, &mut found.files, &mut seen),
         }
     }
-    Ok(found)
+    found
 }
 
 /// The bytes of one file. Offsets into them are offsets into the file, but for UTF-16, which is transcoded.
-pub fn read(path: &Path) -> Content {
+/// A file that the user named is source whatever it looks like.
+pub fn read(path: &Path, is_named: bool) -> Content {
     // A FIFO or a device would block or never end: ask before opening.
     let size = match fs::metadata(path) {
         Err(error) => return Content::Skipped(reason(&error)),
@@ -83,7 +82,7 @@ pub fn read(path: &Path) -> Content {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Content::Skipped(too_large());
     }
-    if path.extension().is_none() && !looks_like_header(&bytes) {
+    if !is_named && path.extension().is_none() && !looks_like_header(&bytes) {
         return Content::NotSource;
     }
     normalise(bytes)
@@ -199,10 +198,14 @@ fn skipped_by(root: &Path, error: &ignore::Error) -> Skipped {
     Skipped { path: path_of(error).unwrap_or(root).to_path_buf(), why }
 }
 
-fn reason(error: &std::io::Error) -> String {
+/// An I/O error in the words of a user.
+pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file or directory".to_string(),
-        std::io::ErrorKind::PermissionDenied => "permission denied".to_string(),
+        ErrorKind::NotFound => "no such file or directory".to_string(),
+        ErrorKind::PermissionDenied => "permission denied".to_string(),
+        ErrorKind::IsADirectory => "is a directory".to_string(),
+        ErrorKind::NotADirectory => "a part of its path is no folder".to_string(),
+        ErrorKind::StorageFull => "no space left on the device".to_string(),
         _ => error.to_string(),
     }
 }

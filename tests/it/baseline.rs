@@ -88,7 +88,7 @@ fn entries_that_fit_nothing_are_told() {
     let conclusion = conclude(outcome, &baseline);
     assert_eq!(conclusion.findings.len(), 0);
     assert_eq!(conclusion.stale.len(), 1);
-    assert!(conclusion.stale[0].contains("warp-mask in `reduce`: __syncwarp();"), "{:?}", conclusion.stale);
+    assert!(conclusion.stale[0].to_string().contains("warp-mask in `reduce`: __syncwarp();"), "{:?}", conclusion.stale);
 }
 
 #[test]
@@ -101,4 +101,42 @@ fn the_file_is_read_as_written_one_finding_a_line() {
     assert_eq!(Baseline::parse(&text), Ok(baseline));
     assert!(Baseline::parse(&text.replace("\"version\": 1", "\"version\": 2")).is_err());
     assert!(Baseline::parse("[]").is_err());
+}
+
+const DIVERGENT: &str =
+    "__global__ void k(int *v) {\n    if (threadIdx.x < 3)\n        __syncthreads();\n    v[0] = 1;\n}\n";
+
+/// Files that are gone have no findings; what lies outside a run, or was not looked for, is neither stale nor lost.
+#[test]
+fn entries_come_and_go_with_their_files() {
+    let folder = crate::program::Folder::new("baseline-files");
+    for name in ["src/a.cu", "src/b.cu", "lib/c.cu"] {
+        folder.write(name, DIVERGENT);
+    }
+    let told = |arguments: &[&str]| {
+        let ran = folder.run(arguments);
+        assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.stderr);
+        ran.stderr
+    };
+    assert_eq!(told(&["baseline"]), "synclint: 3 findings written to synclint-baseline.json\n");
+    std::fs::remove_file(folder.path().join("src/b.cu")).expect("it was there");
+    let stale = "synclint: 1 finding of the baseline found no more; `synclint baseline` brings it up to date\n  \
+                 src/b.cu: divergent-branch in `k`: __syncthreads();\n";
+    assert!(told(&["."]).ends_with(stale), "{}", told(&["."]));
+    assert!(told(&["lib"]).ends_with(stale), "wherever one looks, the file is gone");
+    // Rules that did not run and paths that were not read say nothing.
+    assert!(!told(&[".", "--select", "warp-mask"]).contains("found no more"));
+    assert!(!told(&[".", "--ignore", "divergent-branch"]).contains("found no more"));
+    folder.write("lib/d.cu", DIVERGENT);
+    let written = "synclint: 3 findings written to synclint-baseline.json: 1 added, 1 found no more\n";
+    assert_eq!(told(&["baseline", "lib"]), written);
+    assert!(!told(&["."]).contains("found no more"));
+    let entries = folder.read("synclint-baseline.json");
+    let paths: Vec<&str> = ["src/a.cu", "src/b.cu", "lib/c.cu", "lib/d.cu"]
+        .into_iter()
+        .filter(|path| entries.contains(&format!("\"path\":\"{path}\"")))
+        .collect();
+    assert_eq!(paths, ["src/a.cu", "lib/c.cu", "lib/d.cu"]);
+    assert_eq!(folder.run(&["baseline", "missing", "lib"]).code, 2);
+    assert_eq!(folder.read("synclint-baseline.json"), entries);
 }

@@ -65,6 +65,15 @@ fn faults_of_use_are_one_line() {
         (vec!["a.cu", "--baseline", "b.json"], "error: the baseline b.json: no such file or directory\n"),
         (vec!["@missing"], "error: the arguments in missing cannot be read: no such file or directory\n"),
         (vec!["a.cu", "--output", "json=no/out"], "error: cannot write no/out: no such file or directory\n"),
+        (
+            vec!["missing", "nor-this"],
+            "error: missing: no such file or directory\nerror: nor-this: no such file or directory\n",
+        ),
+        (
+            vec!["a.cu", "-p", "build"],
+            "error: build: no such file or directory; CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, other \
+             builds with `bear -- make`\n",
+        ),
     ] {
         assert_eq!(folder.run(&arguments).stderr, line);
     }
@@ -153,6 +162,15 @@ fn rules_explain_themselves() {
         let page = folder.run(&["explain", rule.name]);
         assert_eq!(page.code, 0);
         assert!(page.stdout.starts_with(rule.name) && page.stdout.contains("When it is silent"), "{}", page.stdout);
+        // As a person reads it: no marks of tests, no Markdown, no line wider than the terminal.
+        for mark in ["EXPECT", "```", "](", "## "] {
+            assert!(!page.stdout.contains(mark), "{mark} in {}", page.stdout);
+        }
+        let prose = page.stdout.lines().filter(|line| !line.starts_with("    "));
+        assert!(prose.clone().all(|line| line.chars().count() <= 100), "{}", page.stdout);
+        assert!(prose.clone().any(|line| line.starts_with("  * ")), "{}", page.stdout);
+        let narrow = folder.run_with(&["explain", rule.name], &[("COLUMNS", "60")], b"");
+        assert!(narrow.stdout.lines().count() > page.stdout.lines().count());
         assert!(list.stdout.contains(rule.name));
     }
     let json: serde_json::Value = folder.run(&["rules", "--format", "json"]).json();
@@ -329,4 +347,47 @@ fn excluded_files_are_read_only_if_named() {
     folder.write("made/a.cu", DIVERGENT);
     assert_eq!(folder.run(&["."]).code, 0);
     assert_eq!(folder.run(&[".", "--no-ignore"]).code, 1);
+}
+
+/// What to try is the same for all findings of a kernel, and is said at the first.
+#[test]
+fn what_to_try_is_said_once_for_a_kernel() {
+    let folder = Folder::new("try-once");
+    folder.write(
+        "a.cu",
+        "__global__ void a(int *v) {\n    if (threadIdx.x < 3) __syncthreads();\n    if (threadIdx.x < 5) __syncthreads();\n}\n\
+         __global__ void b(int *v) {\n    if (threadIdx.x < 3) __syncthreads();\n}\n",
+    );
+    let human = folder.run(&["a.cu"]).stdout;
+    assert_eq!((human.matches("[divergent-branch]").count(), human.matches("  try:  ").count()), (3, 2), "{human}");
+    let json = folder.run(&["a.cu", "--format", "json"]).json();
+    let told = json["findings"].as_array().into_iter().flatten().filter(|it| it["confirm"].is_string()).count();
+    assert_eq!(told, 3, "each for itself where programs read");
+}
+
+/// One line is one finding, so that lines can be counted and searched.
+#[test]
+fn concise_is_one_line_for_each_finding() {
+    let folder = Folder::new("concise");
+    folder.write("a.cu", DIVERGENT);
+    let ran = folder.run(&["a.cu", "--format", "concise"]);
+    assert_eq!(
+        ran.stdout,
+        "a.cu:3:9: error: `__syncthreads` is reached by only part of the block [divergent-branch]\n"
+    );
+}
+
+/// The help of each verb tells of its own paths.
+#[test]
+fn help_tells_what_is_read_without_paths() {
+    let folder = Folder::new("help-paths");
+    for (verb, told) in [
+        ("check", "[default: .]"),
+        ("why", "[default: the sources beside FILE]"),
+        ("graph", "[default: the folder of FILE]"),
+    ] {
+        let help = folder.run(&[verb, "--help"]).stdout;
+        assert!(help.contains(told), "{verb}: {help}");
+        assert_eq!(help.contains("[default: .]"), verb == "check", "{verb}: {help}");
+    }
 }

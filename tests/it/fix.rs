@@ -83,7 +83,7 @@ fn findings_carry_their_changes() {
     let fix = &sarif["runs"][0]["results"][0]["fixes"][0];
     assert_eq!(fix["artifactChanges"][0]["replacements"].as_array().map(Vec::len), Some(3), "{fix}");
     let human = folder.run(&["a.cu", "--isolated"]);
-    assert!(human.stderr.contains("; 2 can be mended with --fix\n"), "{}", human.stderr);
+    assert!(human.stderr.contains("; --fix makes 1 change\n"), "{}", human.stderr);
 }
 
 /// A change in a helper is proven in all kernels that call it; one that spoils another kernel is not offered.
@@ -117,4 +117,47 @@ fn standard_input_has_its_changes_shown() {
     let line = "error: --fix changes files, and standard input is none; --diff shows the changes\n";
     assert_eq!((made.code, made.stderr.as_str()), (2, line));
     assert!(ran.stdout.starts_with("--- x.cu\n+++ x.cu\n@@ -1,6 +1,6 @@\n"), "{}{}", ran.stdout, ran.stderr);
+}
+
+/// A comment that hides something is about its place: it neither goes along with a barrier nor stays without one.
+#[test]
+fn a_barrier_with_a_suppression_stays_where_it_is() {
+    let folder = Folder::new("fix-suppression");
+    let kernel = |above: &str, behind: &str| {
+        format!(
+            "__global__ void k(int *v) {{\n    if (threadIdx.x < 3) {{\n        v[0] = 1;\n{above}        __syncthreads();{behind}\n    }}\n}}\n"
+        )
+    };
+    for (above, behind) in [
+        ("", "  // synclint: ignore[divergent-exit] once needed"),
+        ("        // synclint: ignore[divergent-exit] once needed\n", ""),
+        ("        // NOLINTNEXTLINE(bugprone-something)\n        // more\n", ""),
+        ("", "  /* NOLINT */"),
+    ] {
+        folder.write("a.cu", kernel(above, behind));
+        let ran = folder.run(&["a.cu", "--isolated", "--ignore", "unused-suppression", "--diff"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{above}{behind}");
+    }
+    folder.write("a.cu", kernel("        // all of v\n", "  // is there"));
+    let ran = folder.run(&["a.cu", "--isolated", "--fix"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let moved = "    }\n    // all of v\n    __syncthreads();  // is there\n}\n";
+    assert!(folder.read("a.cu").ends_with(moved), "{}", folder.read("a.cu"));
+}
+
+/// What is announced is what is made: of two findings that one change mends, one.
+#[test]
+fn as_many_changes_are_made_as_announced() {
+    let folder = Folder::new("fix-count");
+    let both = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixes/both-arms.cu"));
+    folder.write("a.cu", both.expect("it can be read"));
+    folder.write(
+        "b.cu",
+        "__global__ void k(int *v) {\n    if (threadIdx.x < 3) {\n        v[0] = 1;\n        __syncthreads();\n    }\n}\n",
+    );
+    let announced = folder.run(&[".", "--isolated"]);
+    assert!(announced.stderr.ends_with(": 3 errors; --fix makes 2 changes\n"), "{}", announced.stderr);
+    let made = folder.run(&[".", "--isolated", "--fix"]);
+    assert!(made.stderr.starts_with("synclint: 2 changes made in 2 files\n"), "{}", made.stderr);
+    assert!(made.code == 0 && !made.stderr.contains("--fix"), "{}", made.stderr);
 }

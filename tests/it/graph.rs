@@ -200,3 +200,122 @@ fn the_page_shows_the_graph_once_for_each_kernel() {
     assert!(page.contains("only some threads") && page.contains(".chart .node"), "{page}");
     assert!(!page.contains("<script") && !page.contains("src="), "{page}");
 }
+
+/// The name of the output file says what is written; one that says nothing known is an error that names what is.
+#[test]
+fn the_format_follows_the_ending() {
+    let folder = Folder::new("graph-ending");
+    folder.write("a.cu", SCALE);
+    for (name, begin, end) in [
+        ("a.svg", "<svg ", "</svg>\n"),
+        ("a.dot", "digraph ", "}\n"),
+        ("a.GV", "digraph ", "}\n"),
+        ("plain", "digraph ", "}\n"),
+        ("a.mmd", "---\ntitle: ", "\n"),
+        ("a.mermaid", "---\ntitle: ", "\n"),
+        ("a.md", "```mermaid\n---\ntitle: ", "\n```\n"),
+    ] {
+        let ran = folder.run(&["graph", "a.cu", "-o", name]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{name}: {}", ran.stderr);
+        let text = folder.read(name);
+        assert!(text.starts_with(begin) && text.ends_with(end), "{name}: {text}");
+    }
+    let unknown = folder.run(&["graph", "a.cu", "-o", "a.png"]);
+    assert_eq!((unknown.code, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    for part in ["`.png`", ".svg", ".dot", ".gv", ".mmd", ".mermaid", ".md", "--format"] {
+        assert!(unknown.stderr.contains(part), "{part}: {}", unknown.stderr);
+    }
+    assert!(!folder.path().join("a.png").exists());
+    let told = folder.run(&["graph", "a.cu", "--format", "svg", "-o", "a.txt"]);
+    assert!(told.code == 0 && folder.read("a.txt").starts_with("<svg "), "{}", told.stderr);
+}
+
+/// Why a file has no kernel to draw is the true reason.
+#[test]
+fn a_file_that_is_not_read_has_its_reason() {
+    let folder = Folder::new("graph-unread");
+    folder.write("data.cu", [0u8; 64]);
+    folder.write("out.cu", SCALE);
+    folder.write("synclint.toml", "exclude = [\"out.cu\"]\n");
+    for arguments in [vec!["graph", "data.cu"], vec!["why", "data.cu:1"]] {
+        let ran = folder.run(&arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, "error: data.cu: binary data\n"));
+    }
+    let out = folder.run(&["graph", "out.cu", "--force-exclude"]);
+    assert_eq!((out.code, out.stderr.as_str()), (2, "error: out.cu: it is excluded by the settings\n"));
+}
+
+/// The arrows of a picture stay inside it, those that turn back included, and run right beside what they pass.
+#[test]
+fn ways_back_stay_in_the_picture() {
+    let folder = Folder::new("graph-back");
+    folder.write(
+        "a.cu",
+        "__global__ void once(int *v, int n) {\n    do { v[threadIdx.x] += n; __syncthreads(); } while (v[0] < n);\n}\n\
+         __global__ void nested(int *v, int n) {\n    for (int i = 0; i < n; ++i) {\n        for (int j = 0; j < n; ++j) {\n            \
+         if (v[i] > j) { v[j] = 3; __syncthreads(); } else { v[i + j * 4] = v[i * 1024 + j * 32 + n] * v[j * 1024 + i * 32 + n]; }\n        }\n        \
+         while (threadIdx.x < v[i]) { __syncthreads(); }\n    }\n}\n\
+         __global__ void last(int *v) {\n    for (;;) {\n        __syncthreads();\n        if (threadIdx.x < 3) v[0] = 1;\n    }\n}\n",
+    );
+    folder.run(&["a.cu", "--output", "html=a.html"]);
+    let page = folder.read("a.html");
+    let mut seen = 0;
+    for picture in page.split("<svg ").skip(1).map(|rest| rest.split("</svg>").next().unwrap_or_default()) {
+        check_ways(picture);
+        seen += 1;
+    }
+    assert!(seen >= 2, "{seen}");
+    for kernel in ["once", "nested", "last"] {
+        let svg = folder.run(&["graph", "a.cu", "--kernel", kernel, "--format", "svg"]).stdout;
+        check_ways(&svg);
+    }
+}
+
+/// The numbers in a text.
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(|it: char| !(it.is_ascii_digit() || ".-".contains(it))).filter_map(|it| it.parse().ok()).collect()
+}
+
+fn check_ways(svg: &str) {
+    let attribute = |text: &str, name: &str| -> f64 {
+        let rest = text.split(&format!(" {name}=\"")).nth(1).unwrap_or_else(|| panic!("{name} in {text}"));
+        rest.split('"').next().and_then(|it| it.parse().ok()).expect("a number")
+    };
+    let (width, height) = (attribute(svg, "width"), attribute(svg, "height"));
+    let shift = numbers(svg.split("translate(").nth(1).and_then(|it| it.split(')').next()).expect("a group"));
+    let rects = svg.split("<rect x=").skip(1).map(|rest| format!(" x={}", rest.split('>').next().unwrap_or_default()));
+    let nodes: Vec<String> = rects.filter(|rect| rect.contains("rx=")).collect();
+    let right = nodes.iter().map(|rect| attribute(rect, "x") + attribute(rect, "width")).fold(0.0, f64::max);
+    let ways: Vec<&str> = svg.split("<path class=\"way").skip(1).collect();
+    assert!(!ways.is_empty());
+    for way in ways {
+        let path = way.split(" d=\"").nth(1).and_then(|it| it.split('"').next()).expect("a path");
+        let (mut x, mut y) = (0.0, 0.0);
+        for (at, _) in path.match_indices(['M', 'V', 'C']) {
+            let rest = &path[at + 1..];
+            let values = numbers(rest.split(['M', 'V', 'C']).next().unwrap_or_default());
+            let points: Vec<(f64, f64)> = match &path[at..=at] {
+                "M" => vec![(values[0], values[1])],
+                "V" => vec![(x, values[0])],
+                _ => (1..=8)
+                    .map(|step| {
+                        let (t, u) = (f64::from(step) / 8.0, 1.0 - f64::from(step) / 8.0);
+                        let at = |a: f64, b: f64, c: f64, d: f64| {
+                            u * u * u * a + 3.0 * u * u * t * b + 3.0 * u * t * t * c + t * t * t * d
+                        };
+                        (at(x, values[0], values[2], values[4]), at(y, values[1], values[3], values[5]))
+                    })
+                    .collect(),
+            };
+            for (px, py) in &points {
+                let (px, py) = (px + shift[0], py + shift[1]);
+                assert!(
+                    (1.0..width - 1.0).contains(&px) && (1.0..height - 1.0).contains(&py),
+                    "({px}, {py}) of {width} x {height}: {path}"
+                );
+                assert!(px <= right + shift[0] + 60.0, "far away at {px}: {path}");
+            }
+            (x, y) = points.last().copied().unwrap_or((x, y));
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod lsp;
 mod marks;
 mod program;
 mod proofs;
+mod reading;
 mod sample;
 mod settings;
 mod suppress;

@@ -1,7 +1,7 @@
 //! One outcome as the analysis would hand it over, made by hand: two files, a story through both, lanes, a fix, awkward text.
 
 use synclint::chart::{Chart, Edge, Line, Node, NodeKind, Stop, Who};
-use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Unit, Witness};
+use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Unit, Unread, Witness};
 use synclint::rules;
 use synclint::session::Outcome;
 use synclint::text::{FileId, Range, Source};
@@ -139,10 +139,15 @@ pub fn outcome() -> Outcome {
         findings,
         summary,
         kernels: vec!["reduce".to_string()],
-        skipped: vec![("src/blob.h".to_string(), "larger than 16 MiB".to_string())],
+        skipped: vec![Unread {
+            path: "src/blob.h".to_string(),
+            why: "larger than 16 MiB".to_string(),
+            is_named: false,
+        }],
         comments: sources.iter().enumerate().map(|(file, source)| comments(file as u32, &source.bytes)).collect(),
         sources,
         charts: vec![chart()],
+        ..Outcome::default()
     }
 }
 

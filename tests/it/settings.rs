@@ -168,3 +168,25 @@ fn init_writes_a_file_once() {
     let again = folder.run(&["config", "init"]);
     assert_eq!((again.code, again.stderr.as_str()), (2, "error: synclint.toml is already there\n"));
 }
+
+/// A shape that is none is shown with what a shape looks like.
+#[test]
+fn shapes_of_kernels_are_checked() {
+    let folder = crate::program::Folder::new("shapes");
+    folder.write("a.cu", "__global__ void k(int *v) {\n    __syncthreads();\n}\n");
+    for (shape, told) in [
+        ("0", "three numbers from 1 up"),
+        ("256", "as in `[256, 1, 1]`"),
+        ("[256]", "as in `[256, 1, 1]`"),
+        ("[0, 1, 1]", "three numbers from 1 up"),
+        ("[-1, 1, 1]", "three numbers from 1 up"),
+        ("[2048, 1, 1]", "a block has at most 1024 threads, and this one 2048"),
+    ] {
+        folder.write("synclint.toml", format!("[kernel.k]\nblock = {shape}\n"));
+        let ran = folder.run(&["a.cu"]);
+        assert_eq!(ran.code, 2, "{shape}");
+        assert!(ran.stderr.contains(told) && ran.stderr.contains("synclint.toml:2:9"), "{shape}: {}", ran.stderr);
+    }
+    folder.write("synclint.toml", "[kernel.k]\nblock = [32, 32, 1]\ncluster = [2, 1, 1]\n");
+    assert_eq!(folder.run(&["a.cu"]).code, 0);
+}

@@ -197,3 +197,63 @@ fn what_is_hidden_is_counted() {
     let conclusion = conclude(outcome, &Settings::default());
     assert_eq!((conclusion.suppressed, conclusion.summary.findings), (2, 1));
 }
+
+/// Through the whole program: patterns, and comments that are meant for synclint and cannot be read.
+#[test]
+fn patterns_and_malformed_comments() {
+    let folder = crate::program::Folder::new("suppress-forms");
+    let ran = |comment: &str| {
+        folder.write(
+            "a.cu",
+            format!(
+                "__global__ void k(int *v) {{\n    if (threadIdx.x < 3)\n        __syncthreads();  {comment}\n}}\n"
+            ),
+        );
+        let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        let rules: Vec<String> =
+            findings.iter().map(|it| it["rule"].as_str().unwrap_or_default().to_string()).collect();
+        let help = findings.iter().find(|it| it["rule"] == "unused-suppression").map(|it| it["help"].to_string());
+        (rules.join(" "), help.unwrap_or_default())
+    };
+    // The reason is free, and may be left out.
+    for hidden in [
+        "// synclint: ignore[divergent-branch]",
+        "// synclint: ignore[divergent-branch] whole warps only",
+        "// synclint:ignore[divergent-branch]: whole warps only",
+        "// NOLINT(synclint-*)",
+        "// NOLINT(synclint-divergent-*)",
+        "// NOLINT(bugprone-*, synclint-*-branch) why not",
+    ] {
+        assert_eq!(ran(hidden), (String::new(), String::new()), "{hidden}");
+    }
+    for (comment, form) in [
+        ("// synclint: ignore", "// synclint: ignore[rule] reason"),
+        ("// synclint: ignore divergent-branch", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint: ignore(divergent-branch) ok", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint: ignore[divergent-branch", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint: ignore[]", "// synclint: ignore[rule] reason"),
+        ("// synclint: disable=divergent-branch", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint: ignore-next-line[divergent-branch]", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint-ignore[divergent-branch]", "// synclint: ignore[divergent-branch] reason"),
+        ("/* synclint ignore divergent-branch */", "// synclint: ignore[divergent-branch] reason"),
+        ("// synclint: file-ignore[divergent-branch]", "// synclint: ignore-file[divergent-branch] reason"),
+        ("// NOLINT(synclint)", "// NOLINT(synclint-rule)"),
+    ] {
+        let (rules, help) = ran(comment);
+        assert_eq!(rules, "divergent-branch unused-suppression", "{comment}");
+        assert_eq!(help, format!("\"write `{form}`\""), "{comment}");
+    }
+    let (rules, help) = ran("// synclint: ignore[*] all");
+    assert_eq!(
+        (rules.as_str(), help.as_str()),
+        ("divergent-branch unused-suppression", "\"`synclint rules` lists the rules\"")
+    );
+    // A pattern that fits nothing, and one that hides nothing.
+    assert_eq!(ran("// NOLINT(synclint-convergent-*)").0, "divergent-branch unused-suppression");
+    assert_eq!(ran("// NOLINT(synclint-warp-*)").0, "divergent-branch unused-suppression");
+    // Words that only speak of synclint, or that are another tool's.
+    for comment in ["// synclint finds this one", "// as synclint: says", "// NOLINT(*)", "// see synclint-ignore"] {
+        assert_eq!(ran(comment).0, "divergent-branch", "{comment}");
+    }
+}

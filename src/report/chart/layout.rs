@@ -22,6 +22,8 @@ pub struct Layout {
 const DOWN: f64 = 46.0;
 const ACROSS: f64 = 28.0;
 const LANE: f64 = 16.0;
+/// How far a way back goes on before it turns upwards.
+pub const TURN: f64 = 26.0;
 const SWEEPS: usize = 10;
 /// The weight of cells that ways back run through.
 const OUTSIDE: f64 = 0.0;
@@ -218,13 +220,14 @@ fn place(cells: &mut [Cell], rows: &[Vec<usize>]) {
 
 /// Ways back run straight up at the right of all that stands in their layers, short ones inside.
 fn place_outside(cells: &mut [Cell], rows: &[Vec<usize>], through: &[Vec<usize>]) {
-    let right = |row: &Vec<usize>| row.iter().map(|cell| cells[*cell].x + cells[*cell].width / 2.0).fold(0.0, f64::max);
+    let edge = |cell: &usize| cells[*cell].x + cells[*cell].width / 2.0;
+    let right = |row: &Vec<usize>| row.iter().map(edge).fold(f64::NEG_INFINITY, f64::max);
     let mut edges: Vec<f64> = rows.iter().map(right).collect();
     let is_back = |way: &&Vec<usize>| way.first().is_some_and(|cell| cells[*cell].weight <= OUTSIDE);
     let mut ways: Vec<&Vec<usize>> = through.iter().filter(is_back).collect();
     ways.sort_by_key(|way| way.len());
     for way in ways {
-        let x = way.iter().map(|cell| edges[cells[*cell].layer]).fold(0.0, f64::max) + LANE;
+        let x = way.iter().map(|cell| edges[cells[*cell].layer]).fold(f64::NEG_INFINITY, f64::max) + LANE;
         for cell in way {
             edges[cells[*cell].layer] = x;
             cells[*cell].x = x;
@@ -295,7 +298,11 @@ fn finish(boxes: &Boxes, mut cells: Vec<Cell>, rows: &[Vec<usize>], through: &[V
         })
         .collect();
     let width = cells.iter().map(|cell| cell.x + cell.width / 2.0).fold(0.0, f64::max);
-    Layout { places, ways, width, height: (y - DOWN).max(0.0) }
+    let last = rows.len().saturating_sub(1);
+    let turns_below =
+        boxes.arrows.iter().any(|(from, to, _)| cells[*from].layer == last && cells[*from].layer >= cells[*to].layer);
+    let turn = if turns_below { TURN } else { 0.0 };
+    Layout { places, ways, width, height: (y - DOWN).max(0.0) + turn }
 }
 
 /// Where on its box each arrow begins or ends: side by side, in the order of where they go.

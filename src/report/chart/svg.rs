@@ -1,8 +1,9 @@
 //! The chart as SVG. Alone in a file it brings its colours, light and dark; on a page it takes the page's.
 
-use super::layout::{Boxes, layout};
+use super::layout::{Boxes, TURN, layout};
 use super::{Row, RowKind, is_faulty, main_file, rows, title};
 use crate::chart::{Chart, NodeKind, Who};
+use crate::report::markup::escape;
 use std::fmt::Write as _;
 
 /// Where the picture is to stand.
@@ -149,10 +150,10 @@ fn path(points: &[(f64, f64)]) -> String {
             let _ = write!(path, "V{to_y:.1}");
         } else if upwards && index == 0 {
             // Down out of the box, round, and up.
-            let low = y.max(*to_y) + 26.0;
+            let low = y.max(*to_y) + TURN;
             let _ = write!(path, "C{x:.1} {low:.1} {to_x:.1} {low:.1} {to_x:.1} {to_y:.1}");
         } else if upwards && index + 1 == rest.len() {
-            let high = y.min(*to_y) - 26.0;
+            let high = y.min(*to_y) - TURN;
             let _ = write!(path, "C{x:.1} {high:.1} {to_x:.1} {high:.1} {to_x:.1} {to_y:.1}");
         } else {
             let middle = (y + to_y) / 2.0;
@@ -219,19 +220,4 @@ fn legend(height: f64, text: &mut String) {
         x + 15.0,
         y + 10.0
     );
-}
-
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            _ if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }

@@ -1,0 +1,110 @@
+//! Arguments -> what a run reads, under which settings, and what of it is reported.
+
+use super::Failure;
+use super::arguments::{ColorArguments, Input};
+use super::output::stderr_style;
+use crate::report::human;
+use crate::rules;
+use crate::session::Request;
+use crate::settings::{self, Repository, Settings};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// What the arguments come to.
+pub struct Plan {
+    pub settings: Settings,
+    pub request: Request,
+    pub repository: Repository,
+}
+
+pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
+    let (mut settings, discovered) = settings_of(input, color)?;
+    settings.choose(input.select.clone(), input.ignore.clone());
+    settings.exited_threads = input.exited_threads.unwrap_or(settings.exited_threads);
+    settings.define.extend(input.define.iter().cloned());
+    settings.undefine.extend(input.undefine.iter().cloned());
+    settings.include.extend(input.include.iter().cloned());
+    settings.build = input.build.clone().or(settings.build);
+    settings.jobs = input.jobs.map(usize::from);
+
+    let mut paths = input.paths.clone();
+    let from_stdin =
+        paths.iter().any(|path| path.as_os_str() == "-") || (paths.is_empty() && input.stdin_filename.is_some());
+    paths.retain(|path| path.as_os_str() != "-");
+    let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
+
+    // The whole program is read where it is known what that is: a barrier's callers may be in any file.
+    let root = input.root.clone().or_else(|| discovered.then(|| settings.file.as_ref()?.parent().map(near)).flatten());
+    let asked = !paths.is_empty() || stdin.is_some();
+    let mut only = paths.clone();
+    only.extend(stdin.iter().map(|(name, _)| name.clone()));
+    if !asked && root.is_none() {
+        paths.push(PathBuf::from("."));
+    }
+    // Where nothing is there, the root is not read for nothing; else the run tells of what is not.
+    let absent: Vec<String> =
+        paths.iter().filter_map(|path| Some(missing(path, &std::fs::metadata(path).err()?))).collect();
+    if !absent.is_empty() && absent.len() == paths.len() && stdin.is_none() {
+        return Err(Failure(absent.iter().map(|line| format!("error: {line}\n")).collect()));
+    }
+    let only = asked.then_some(only);
+    let start = paths.first().or(root.as_ref()).or(stdin.as_ref().map(|(name, _)| name)).cloned();
+    let otherwise = settings.file.as_deref().filter(|_| discovered).and_then(Path::parent);
+    let repository = Repository::of(&start.unwrap_or_default(), otherwise);
+    paths.extend(root);
+    let texts = Vec::from_iter(stdin);
+    let (force_exclude, no_ignore) = (input.force_exclude, input.no_ignore);
+    Ok(Plan {
+        settings,
+        request: Request { read: paths, only, texts, force_exclude, no_ignore, ..Request::default() },
+        repository,
+    })
+}
+
+/// The settings, and whether their file was found rather than named.
+fn settings_of(input: &Input, color: &ColorArguments) -> Result<(Settings, bool), Failure> {
+    let (path, discovered) = match &input.config {
+        _ if input.isolated => (None, false),
+        Some(path) => (Some(path.clone()), false),
+        None => (settings::find(input.root.as_deref().unwrap_or(Path::new(""))).map(|path| near(&path)), true),
+    };
+    let Some(path) = path else { return Ok((Settings::default(), false)) };
+    let settings = Settings::read(&path).map_err(|error| settings_failure(&error, color))?;
+    Ok((settings, discovered))
+}
+
+pub fn settings_failure(error: &settings::Error, color: &ColorArguments) -> Failure {
+    let text = human::settings_error(error, stderr_style(color));
+    if error.place.is_some() { Failure(text) } else { Failure(format!("error: {text}")) }
+}
+
+/// A path as seen from the working folder, where it lies below it.
+fn near(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    let inside = std::env::current_dir().ok().and_then(|folder| path.strip_prefix(folder).ok().map(Path::to_path_buf));
+    match inside {
+        Some(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
+        Some(inside) => inside,
+        None if path.as_os_str().is_empty() => PathBuf::from("."),
+        None => path.to_path_buf(),
+    }
+}
+
+/// A path that is not there may be a verb that is misspelt.
+fn missing(path: &Path, error: &std::io::Error) -> String {
+    const VERBS: [&str; 10] =
+        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
+    let name = path.to_string_lossy();
+    let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
+    let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();
+    format!("{name}: {}{hint}", settings::reason(error))
+}
+
+fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::line(format!("cannot read standard input: {}", settings::reason(&error))))?;
+    Ok((input.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("stdin.cu")), bytes))
+}

@@ -1,0 +1,200 @@
+//! What standard error says of a run besides its findings: the summary, what was not read, what the numbers are.
+
+use crate::baseline::Entry;
+use crate::finding::{Severity, Unread};
+use crate::report::{Report, plural};
+use crate::rules;
+use crate::session::{Outcome, Request};
+use crate::settings::Settings;
+use crate::text::{LineIndex, Range, Source};
+use std::path::Path;
+use std::time::Instant;
+
+/// `synclint: 3 files, 4 kernels, 9 barriers: 2 errors, 1 warning; 1 function not understood`
+pub fn line(report: &Report, fixes: usize) -> String {
+    let summary = &report.summary;
+    let mut line = format!(
+        "synclint: {}, {}, {}: ",
+        plural(summary.files, "file"),
+        plural(summary.kernels, "kernel"),
+        plural(summary.barriers, "barrier")
+    );
+    let listed = report.findings.iter().filter(|located| located.finding.rule.name != rules::INCOMPLETE.name);
+    let count = |severity| listed.clone().filter(|located| located.finding.severity == severity).count();
+    let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .map(|(severity, noun)| (count(severity), noun))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| plural(count, noun))
+        .collect();
+    line.push_str(&if counts.is_empty() { "nothing found".to_string() } else { counts.join(", ") });
+    let more = [
+        (summary.incomplete, "not understood"),
+        (report.suppressed, "suppressed"),
+        (report.known, "in the baseline"),
+        (report.skipped.len(), "not read"),
+    ];
+    for (count, what) in more.into_iter().filter(|(count, _)| *count > 0) {
+        line.push_str(&match what {
+            "not understood" => format!("; {} not understood", plural(count, "function")),
+            "not read" => format!("; {} not read", plural(count, "file")),
+            _ => format!("; {count} {what}"),
+        });
+    }
+    if fixes > 0 {
+        line.push_str(&format!("; --fix makes {}", plural(fixes, "change")));
+    }
+    line.push('\n');
+    line
+}
+
+/// Why there was nothing to find, where that is not plain: no source, none of it the user's own, no kernel in it.
+pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request) -> String {
+    let Outcome { walked, sources, summary, skipped, .. } = outcome;
+    let is_foreign = |source: &Source| settings.third_party.matches(Path::new(&source.path));
+    let text = match () {
+        () if skipped.iter().any(|unread| unread.is_named) => return String::new(),
+        () if walked.files == 0 && walked.excluded > 0 => "all that was found is excluded by the settings".to_string(),
+        () if walked.files == 0 => {
+            let places: Vec<String> = request.read.iter().map(|path| path.display().to_string()).collect();
+            let hidden = if request.no_ignore { "" } else { "; --no-ignore reads hidden and git-ignored files, too" };
+            format!("looked for .cu, .cuh, C++ source and headers in {}: there is none{hidden}", places.join(", "))
+        }
+        () if !sources.is_empty() && sources.iter().all(is_foreign) => {
+            "all files read are third-party by the settings: nothing in them is reported".to_string()
+        }
+        () if summary.kernels + summary.device_functions + summary.barriers == 0 => {
+            let left = if walked.excluded > 0 { ", and the settings exclude others" } else { "" };
+            format!(
+                "no kernel and no barrier in {}{left}",
+                match walked.files {
+                    1 => "the file read".to_string(),
+                    files => format!("the {files} files read"),
+                }
+            )
+        }
+        () => return String::new(),
+    };
+    format!("synclint: {text}\n")
+}
+
+/// The first files that were not read, and why; a silent gap would pass for a clean file.
+pub fn unread_lines(skipped: &[Unread]) -> String {
+    const LISTED: usize = 5;
+    // Of what the user named an error tells.
+    let found: Vec<&Unread> = skipped.iter().filter(|unread| !unread.is_named).collect();
+    let listed =
+        found.iter().take(LISTED).map(|Unread { path, why, .. }| format!("synclint: not read: {path}: {why}\n"));
+    let mut text: String = listed.collect();
+    if found.len() > LISTED {
+        text.push_str(&format!("synclint: not read: {} more, --verbose names them\n", found.len() - LISTED));
+    }
+    text
+}
+
+pub fn stale_lines(stale: &[Entry]) -> String {
+    const LISTED: usize = 10;
+    if stale.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "synclint: {} of the baseline found no more; `synclint baseline` brings it up to date\n",
+        plural(stale.len(), "finding")
+    );
+    for entry in stale.iter().take(LISTED) {
+        text.push_str(&format!("  {entry}\n"));
+    }
+    if stale.len() > LISTED {
+        text.push_str(&format!("  and {} more\n", stale.len() - LISTED));
+    }
+    text
+}
+
+/// Kernels that synclint.toml speaks of and nobody wrote: most likely misspelt.
+pub fn unknown_kernels(settings: &Settings, outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
+        let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));
+        let hint = near.map(|index| format!("; did you mean `{}`?", outcome.kernels[index])).unwrap_or_default();
+        text.push_str(&format!(
+            "synclint: the settings speak of a kernel `{name}` that is not among those read{hint}\n"
+        ));
+    }
+    text
+}
+
+/// Names listed of functions that are not in view.
+const UNSEEN: usize = 100;
+
+pub fn statistics(report: &Report, unseen: &[(String, usize, Range)]) -> String {
+    let mut text = String::new();
+    for rule in report.rules {
+        let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
+        if count > 0 {
+            text.push_str(&format!("{count:6}  {}\n", rule.name));
+        }
+    }
+    let summary = &report.summary;
+    text.push_str(&format!(
+        "{:6}  {} and {} with {}, in {} of {}\n",
+        summary.kernels,
+        if summary.kernels == 1 { "kernel" } else { "kernels" },
+        plural(summary.device_functions, "device function"),
+        plural(summary.barriers, "barrier"),
+        plural(summary.files, "file"),
+        size(summary.bytes),
+    ));
+    for located in &report.findings {
+        if located.finding.rule.name == rules::INCOMPLETE.name {
+            let (path, line) = (report.path(located.at.range.file), located.at.start.line);
+            text.push_str(&format!("not understood: {path}:{line}: {}\n", located.finding.message));
+        }
+    }
+    for Unread { path, why, .. } in report.skipped {
+        text.push_str(&format!("not read: {path}: {why}\n"));
+    }
+    if !unseen.is_empty() {
+        text.push_str("not in view, and so taken to hold no barrier:\n");
+    }
+    for (name, calls, first) in unseen.iter().take(UNSEEN) {
+        let line = LineIndex::new(report.bytes(first.file)).place(first.start).line;
+        text.push_str(&format!(
+            "{calls:6}  {} of `{name}`, {}:{line}\n",
+            if *calls == 1 { "call" } else { "calls" },
+            report.path(first.file)
+        ));
+    }
+    if unseen.len() > UNSEEN {
+        text.push_str(&format!("        and {} more functions\n", unseen.len() - UNSEEN));
+    }
+    text
+}
+
+pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> String {
+    let mut text = String::new();
+    if let Some(file) = &settings.file {
+        text.push_str(&format!("settings: {}\n", file.display()));
+    }
+    for Unread { path, why, .. } in outcome.skipped.iter().filter(|unread| !unread.is_named) {
+        text.push_str(&format!("not read: {path}: {why}\n"));
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let bytes = outcome.summary.bytes;
+    text.push_str(&format!("{} in {seconds:.2} s", size(bytes)));
+    // Of little source most of the time is not spent on reading it.
+    if bytes >= 10_000_000 {
+        text.push_str(&format!(", {:.0} MB/s", bytes as f64 / 1e6 / seconds));
+    }
+    text.push('\n');
+    text
+}
+
+/// `812 bytes`, `4.2 kB`, `12.0 MB`
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => plural(bytes as usize, "byte"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
