@@ -2,11 +2,12 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::facts::Holds;
+use super::facts::{self, Holds};
 use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::text::Span;
+use crate::words::FunctionKind;
 
 impl Builder<'_> {
     /// A call that is not followed: its result comes from the arguments, what they point to may have been written.
@@ -30,12 +31,15 @@ impl Builder<'_> {
         {
             return self.varying(agrees, &name, span);
         }
+        if self.answers_from_type(&callable.function.name, list) {
+            return Ev::value(self.unknown(Vec::new(), span), Ty::Unknown);
+        }
         let mut from = self.arg_values(list);
         if let Some(this) = &this {
             let this = this.clone();
             from.push(self.rvalue(&this, span));
         }
-        if reach.varying {
+        if reach.varying && self.varies_itself(callable) {
             from.push(self.source(Source::Varying(name.clone()), span));
         }
         if reach.writes || !reach.barrier {
@@ -58,6 +62,30 @@ impl Builder<'_> {
             Ty::Reference(pointee) => self.place_behind(value, &pointee),
             ty => Ev::value(value, ty),
         }
+    }
+
+    /// A word for what an object's type holds, asked of an object rather than of a number.
+    pub fn answers_from_type(&self, name: &str, list: &[Arg]) -> bool {
+        let is_plain_value =
+            |arg: &Arg| matches!(arg.ty().value(), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool | Ty::Pointer(_));
+        self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value)
+    }
+
+    /// The body, or that of a function which it calls and which shares its name with no other, speaks of the thread.
+    /// Whatever else it may lead to by name alone is no evidence.
+    fn varies_itself(&mut self, callable: &Callable) -> bool {
+        let program = self.program;
+        let own = facts::of_function(&callable.function, self.words);
+        own.what.varying
+            || own.calls.iter().any(|call| {
+                let visible = program.visible(callable.item, &call.name);
+                let mut meant =
+                    visible.iter().filter(|id| facts::may_mean(program, callable.item, call, program.item(**id)));
+                match (meant.next(), meant.next()) {
+                    (Some(only), None) => program.facts(*only, self.words).what.varying,
+                    _ => false,
+                }
+            })
     }
 
     /// What pointers and arrays among the arguments lead to may have been written.

@@ -218,9 +218,7 @@ impl Builder<'_> {
         if name.starts_with("__") && list.iter().all(plain) {
             return Ev::value(self.emit(Op::Pure { name: name.clone(), operands: from }, span), Ty::Unknown);
         }
-        let is_plain_value =
-            |arg: &Arg| matches!(arg.ty().value(), Ty::Int { .. } | Ty::Float { .. } | Ty::Bool | Ty::Pointer(_));
-        if self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value) {
+        if self.answers_from_type(name, list) {
             return Ev::value(self.emit(Op::Unknown { from: Vec::new(), unseen: None }, span), Ty::Unknown);
         }
         from.extend(self.contents_of(&from.clone(), span));

@@ -9,7 +9,7 @@ use super::extent::{Agreement, Extent};
 use super::facts::Facts;
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
-use crate::graph::{Barrier, BlockId, Graph, Group, InstId, ObjectKind, Op};
+use crate::graph::{Barrier, BlockId, Graph, Group, InstId, ObjectKind, Op, Source};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -24,6 +24,8 @@ pub struct Order<'a> {
     barriers: Vec<Vec<(u32, Extent)>>,
     /// By the block set out from, the group, and whether loops are gone round: blocks come to without a barrier.
     reached: RefCell<FxHashMap<(BlockId, Extent, bool), Rc<[bool]>>>,
+    /// By loop and group: whether each trip passes a barrier.
+    waiting: RefCell<FxHashMap<(usize, Extent), bool>>,
 }
 
 /// Bytes of what is remembered of ways between blocks.
@@ -57,7 +59,7 @@ impl<'a> Order<'a> {
                 }
             }
         }
-        Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default() }
+        Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default(), waiting: RefCell::default() }
     }
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
@@ -111,12 +113,18 @@ impl Order<'_> {
     /// Every trip of a loop passes a barrier of the group. Such a loop is taken to make one trip at least, so that
     /// what stands before it is ordered before what stands behind it.
     fn each_trip_waits(&self, index: usize, group: Extent) -> bool {
+        if let Some(known) = self.waiting.borrow().get(&(index, group)) {
+            return *known;
+        }
         let each = &self.flow.loops[index];
-        self.flow.order.iter().any(|block| {
-            self.barriers[block.index()].iter().any(|(_, scope)| *scope >= group)
-                && self.flow.in_loop(*block, index)
-                && each.latches.iter().all(|latch| self.flow.dominates(*block, *latch))
-        })
+        let on_each_trip = |block: BlockId| each.latches.iter().all(|latch| self.flow.dominates(block, *latch));
+        let waits = each.blocks.iter().any(|block| {
+            let inner = self.flow.head_of[block.index()].filter(|inner| *inner != index);
+            let waits = self.barriers[block.index()].iter().any(|(_, scope)| *scope >= group);
+            on_each_trip(*block) && (waits || inner.is_some_and(|inner| self.each_trip_waits(inner, group)))
+        });
+        self.waiting.borrow_mut().insert((index, group), waits);
+        waits
     }
 }
 
@@ -177,6 +185,7 @@ impl<'a> Memory<'a> {
         let shared = self.is_shared(load.address);
         // A cell that is picked by the block's index belongs to that block.
         let own = shared || address.shown <= Extent::BLOCK;
+        let unknown_owner = self.is_of_unseen_caller(load.address);
         let mut race = None;
         // Each block has its own shared memory.
         let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
@@ -187,14 +196,19 @@ impl<'a> Memory<'a> {
         for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
-            let found = writes.iter().find(|write| self.races(facts, load, write, group, barrier, control));
+            let found = writes.iter().find(|write| {
+                self.races(facts, load, write, group, barrier, control)
+                    && !(unknown_owner
+                        && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
+            });
             match found {
                 None => {
                     let shown = Agreement::of(group);
                     let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
                     return (shown.meet(reach), race);
                 }
-                Some(write) => race = race.or(Some(Race { write: write.inst })),
+                // The write that counts is the one that the smallest group is parted by.
+                Some(write) => race = Some(Race { write: write.inst }),
             }
         }
         (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
@@ -206,6 +220,32 @@ impl<'a> Memory<'a> {
         let forks = self.order.flow.control.all(write.block);
         write.value.is_some_and(common)
             && forks.iter().all(|each| self.values.condition[each.fork.index()].is_none_or(common))
+    }
+
+    /// The object of a method that nobody in view calls: whether each thread has its own is not known.
+    fn is_of_unseen_caller(&self, address: Symbol) -> bool {
+        let is_this = |root: &Symbol| {
+            matches!(self.values.symbols.node(*root), Node::Leaf(Leaf::Source(Source::Param { index: u32::MAX, .. })))
+        };
+        !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_this)
+    }
+
+    /// The address comes out of memory itself, so that it hardly leads to the object which holds it.
+    fn is_beyond(&self, address: Symbol) -> bool {
+        let is_load = |base: &Symbol| matches!(self.values.symbols.node(*base), Node::Leaf(Leaf::Load(_)));
+        places(self.values, address).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
+    }
+
+    /// All threads of the group come to the write and write the same.
+    fn is_written_alike(
+        &self,
+        facts: &Facts,
+        write: &Access,
+        group: Extent,
+        control: &dyn Fn(BlockId) -> Agreement,
+    ) -> bool {
+        let agrees = |symbol: Symbol| facts.agreement(symbol).shown >= group;
+        write.value.is_some_and(agrees) && agrees(write.address) && control(write.block).shown >= group
     }
 
     fn is_shared(&self, address: Symbol) -> bool {
@@ -246,11 +286,7 @@ impl<'a> Memory<'a> {
         group: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
-        let Some(value) = write.value else { return false };
-        self.order.flow.dominates(write.block, load.block)
-            && facts.agreement(value).shown >= group
-            && facts.agreement(write.address).shown >= group
-            && control(write.block).shown >= group
+        self.order.flow.dominates(write.block, load.block) && self.is_written_alike(facts, write, group, control)
     }
 
     /// The addresses may be one, in the same trip of all loops.
@@ -307,7 +343,6 @@ fn overlap(values: &Values, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, S
 
 /// What two different ones of lead to memory apart: variables, and pointer parameters.
 fn is_root(symbols: &Symbols, base: Symbol) -> bool {
-    use crate::graph::Source;
     matches!(symbols.node(base), Node::Address(_) | Node::Leaf(Leaf::Source(Source::Param { .. })))
 }
 
