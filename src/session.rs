@@ -226,6 +226,17 @@ impl Loaded {
         })
     }
 
+    /// A barrier's name among the words that are `wanted`: its code may be left out of what is analysed.
+    fn barrier_named(&self, wanted: &dyn Fn(Range) -> bool, file: FileId) -> Option<String> {
+        let source = self.tree.files.get(file);
+        let is_barrier = |name: &str| self.words.barrier(name).iter().any(|row| row.on.is_empty());
+        source.tokens.iter().find_map(|token| {
+            let name = std::str::from_utf8(token.bytes(&source.bytes)).ok().filter(|name| is_barrier(name))?;
+            let range = Range { file, start: token.start, end: token.start + name.len() as u32 };
+            wanted(range).then(|| name.to_string())
+        })
+    }
+
     /// How far threads agree on the value of what stands at `place`, and why: once for each kernel and each answer.
     pub fn values(
         &self,
@@ -284,6 +295,8 @@ pub struct Explained {
     pub sources: Vec<Source>,
     /// Why the file is not among those read.
     pub missing: Option<String>,
+    /// A barrier's name on the line where no barrier is analysed.
+    pub never_runs: Option<String>,
 }
 
 /// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
@@ -304,7 +317,8 @@ pub fn why(
         range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
     };
     let explanations = loaded.why(settings, progress, &|_| true, &wanted)?;
-    Ok(Explained { explanations, sources: loaded.sources(), missing: None })
+    let named = if explanations.is_empty() { loaded.barrier_named(&wanted, file) } else { None };
+    Ok(Explained { explanations, sources: loaded.sources(), missing: None, never_runs: named })
 }
 
 /// In parallel, the results in order.

@@ -38,7 +38,20 @@ pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> V
 
 /// Why a fork's condition agrees just as far as it does: along what agrees least, down to where that comes from.
 pub fn chain(check: &Check, fork: BlockId, need: Extent) -> Vec<Note> {
-    condition_value(check, fork).map(|on| chain_of(check, on, need)).unwrap_or_default()
+    let Some(on) = condition_value(check, fork) else { return Vec::new() };
+    // A comparison has two sides, and the reader of a clean one wants to hear of both.
+    match check.analysed.graph.insts[on.index()].op {
+        Op::Binary(_, a, b) if !is_constant(check, a) && !is_constant(check, b) => {
+            let mut notes = chain_of(check, a, need);
+            notes.extend(chain_of(check, b, need));
+            notes
+        }
+        _ => chain_of(check, on, need),
+    }
+}
+
+fn is_constant(check: &Check, value: Value) -> bool {
+    check.analysed.values.symbols.as_int(check.analysed.symbol(value)).is_some()
 }
 
 /// Why a value agrees just as far as it does.
@@ -97,8 +110,12 @@ impl Walk<'_, '_> {
         self.differs(self.check.analysed.symbol(value))
     }
 
+    fn disagrees(&self, symbol: Symbol) -> bool {
+        self.check.facts.agreement(symbol).shown < self.need
+    }
+
     fn value_disagrees(&self, value: Value) -> bool {
-        self.check.facts.agreement(self.check.analysed.symbol(value)).shown < self.need
+        self.disagrees(self.check.analysed.symbol(value))
     }
 
     fn worst(&self, values: impl IntoIterator<Item = Value>) -> Option<Value> {
@@ -127,6 +144,8 @@ impl Walk<'_, '_> {
             Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
             Op::Binary(_, a, b) | Op::Min(a, b) | Op::Max(a, b) => self.worst([*a, *b]),
             Op::Select { on, yes, no } => self.worst([*on, *yes, *no]),
+            // Where the base is a variable, the index decides.
+            Op::Element { base, index } if self.all && self.variable(*base).is_some() => Some(*index),
             Op::Element { base, index } => self.worst([*base, *index]),
             Op::Member { base, .. } => Some(*base),
             Op::Pure { operands, .. } => self.worst(operands.iter().copied()),
@@ -181,7 +200,8 @@ impl Walk<'_, '_> {
         let analysed = self.check.analysed;
         let symbol = analysed.symbol(load);
         if let Node::Leaf(Leaf::Left(header, inner)) = *analysed.values.symbols.node(symbol)
-            && !self.differs(inner)
+            && !self.disagrees(inner)
+            && self.value_disagrees(load)
         {
             return self.left_loop(header);
         }
@@ -201,19 +221,30 @@ impl Walk<'_, '_> {
     fn load_shared(&mut self, load: Value, symbol: Symbol, address: Value) -> Option<Value> {
         let at = self.check.analysed.graph.insts[load.index()].at;
         if let Some(race) = self.check.analysed.solution.races.get(&symbol)
-            && (self.racy || !self.value_differs(address))
+            && (self.racy || !self.value_disagrees(address))
         {
             self.note(at, "read here, with no barrier between".to_string(), Role::Step);
             let write = self.check.analysed.graph.insts[race.write.index()].at;
             self.note(write, "another thread may be writing it here".to_string(), Role::Source);
             return None;
         }
+        let variable = self.variable(address);
         if !self.value_disagrees(load) {
-            self.note(at, "all read the same address, and no write to it can come between".to_string(), Role::Step);
-            return Some(address);
+            let name = variable.map(|object| &self.check.analysed.graph.objects[object.index()].name);
+            let text = match name.filter(|name| !name.is_empty()) {
+                Some(name) => format!("all read the same of `{name}`, and no write to it can come between"),
+                None => "all read the same address, and no write to it can come between".to_string(),
+            };
+            self.note(at, text, Role::Step);
+            // Of a variable itself there is no more to say; of an element, which one it is.
+            return (variable.is_none() || self.has_index(address)).then_some(address);
         }
-        self.note(at, "each thread loads from an address of its own".to_string(), Role::Step);
-        self.value_differs(address).then_some(address)
+        let text = match self.value_disagrees(address) {
+            true => "each thread loads from an address of its own",
+            false => "what is read here may change between the reads of two threads",
+        };
+        self.note(at, text.to_string(), Role::Step);
+        self.value_disagrees(address).then_some(address)
     }
 
     /// To the write that a read of a variable sees.
@@ -253,14 +284,16 @@ impl Walk<'_, '_> {
                         continue;
                     }
                     let Some(phi) = analysed.values.phis.get(&symbol) else { continue };
-                    let differing: Vec<Origin> = phi
+                    let mut differing: Vec<(Extent, Origin)> = phi
                         .incoming
                         .iter()
                         .filter(|(_, slot)| slot.value != symbol && self.differs(slot.value))
-                        .map(|(_, slot)| slot.origin)
+                        .map(|(_, slot)| (self.check.facts.agreement(slot.value).shown, slot.origin))
                         .collect();
-                    if !differing.is_empty() {
-                        origins.extend(differing);
+                    if !differing.is_empty() && !(self.all && self.is_chosen(symbol, &differing)) {
+                        // What agrees least first; of equals the way into a loop before the way round.
+                        differing.sort_by_key(|(agrees, _)| *agrees);
+                        origins.extend(differing.into_iter().rev().map(|(_, origin)| origin));
                         continue;
                     }
                     return self.chosen(symbol, variable);
@@ -268,6 +301,21 @@ impl Walk<'_, '_> {
             }
         }
         None
+    }
+
+    /// Every way brings what agrees, and still what comes of it does not.
+    fn is_chosen(&self, symbol: Symbol, incoming: &[(Extent, Origin)]) -> bool {
+        self.disagrees(symbol) && incoming.iter().all(|(agrees, _)| *agrees >= self.need)
+    }
+
+    fn has_index(&self, mut address: Value) -> bool {
+        loop {
+            match &self.check.analysed.graph.insts[address.index()].op {
+                Op::Element { .. } => return true,
+                Op::Member { base, .. } => address = *base,
+                _ => return false,
+            }
+        }
     }
 
     /// All ways bring what agrees, but threads came by different ones.

@@ -32,6 +32,12 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     if let Some(why) = &explained.missing {
         return Err(Failure::line(format!("{}: {why}", path.display())));
     }
+    if let Some(name) = explained.never_runs.as_ref().filter(|_| explained.explanations.is_empty()) {
+        return Err(Failure::line(format!(
+            "`{name}` on line {line} of {} cannot run: `#if`, or a condition that is known before the program runs, leaves it out",
+            path.display()
+        )));
+    }
     if explained.explanations.is_empty() {
         return Err(Failure::line(format!(
             "no barrier, and no call that leads to one, is analysed on line {line} of {}",

@@ -9,7 +9,7 @@ use super::extent::{Agreement, Extent};
 use super::facts::Facts;
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
-use crate::graph::{Barrier, BlockId, Graph, Group, InstId, ObjectKind, Op, Source};
+use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -264,6 +264,9 @@ impl<'a> Memory<'a> {
         barrier: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
+        if self.never_meet(facts, load, write) {
+            return false;
+        }
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
             && self.may_meet(facts, group, write.address, load.address)
@@ -275,6 +278,56 @@ impl<'a> Memory<'a> {
             return true;
         }
         into_load && !self.all_write_the_same(facts, load, write, group, control)
+    }
+
+    /// Thread by thread: no thread that comes to the write writes what another one reads, as with
+    /// `if (threadIdx.x > 0) row[threadIdx.x] = 0` and a read of `row[0]`.
+    fn never_meet(&self, facts: &Facts, load: &Access, write: &Access) -> bool {
+        let (Some(here), Some(there)) = (places(self.values, load.address), places(self.values, write.address)) else {
+            return false;
+        };
+        let ([(base, read)], [(other, written)]) = (&here[..], &there[..]) else { return false };
+        if base != other {
+            return false;
+        }
+        let mut comes: Option<Vec<bool>> = None;
+        read.iter().zip(written).any(|pair| {
+            let (Step::Index(x), Step::Index(y)) = pair else { return false };
+            let Some(written) = facts.per_thread(*y) else { return false };
+            let read = match self.values.symbols.as_int(*x) {
+                Some(known) => vec![known; written.len()],
+                None => facts.per_thread(*x).unwrap_or_default(),
+            };
+            if read.len() != written.len() {
+                return false;
+            }
+            let comes = comes.get_or_insert_with(|| self.threads_that_come(facts, write.block, written.len()));
+            // Who reads each cell: one thread, or several.
+            let mut readers: FxHashMap<i64, Option<usize>> = FxHashMap::default();
+            for (thread, cell) in read.iter().enumerate() {
+                readers.entry(*cell).and_modify(|only| *only = None).or_insert(Some(thread));
+            }
+            let meets = |(thread, cell): (usize, &i64)| {
+                comes[thread] && readers.get(cell).is_some_and(|reader| *reader != Some(thread))
+            };
+            !written.iter().enumerate().any(meets)
+        })
+    }
+
+    /// By rank, the threads that may come to a block as far as conditions on the thread index alone decide it.
+    fn threads_that_come(&self, facts: &Facts, block: BlockId, count: usize) -> Vec<bool> {
+        let flow = self.order.flow;
+        let mut comes = vec![true; count];
+        for each in flow.control.all(block) {
+            let only_by = flow.predecessors[each.by.index()].len() == 1 && flow.dominates(each.by, block);
+            let End::Branch { yes, no, .. } = self.order.graph.blocks[each.fork.index()].end else { continue };
+            let condition = self.values.condition[each.fork.index()].filter(|_| only_by && yes != no);
+            let Some(values) = condition.and_then(|on| facts.per_thread(on)) else { continue };
+            for (comes, value) in comes.iter_mut().zip(values) {
+                *comes &= (value != 0) == (each.by == yes);
+            }
+        }
+        comes
     }
 
     /// Every thread of the group has itself written the value that all write.
