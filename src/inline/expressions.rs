@@ -188,8 +188,7 @@ impl Builder<'_> {
         {
             return result;
         }
-        let (left, right) =
-            (self.operand(left, &right_ty, spans.0), self.operand(right, &left_ty, spans.1));
+        let (left, right) = (self.operand(left, &right_ty, spans.0), self.operand(right, &left_ty, spans.1));
         let (left_ty, right_ty) = (left.ty.value().clone(), right.ty.value().clone());
         let x = self.rvalue(&left, spans.0);
         let y = self.rvalue(&right, spans.1);

@@ -191,7 +191,11 @@ impl Builder<'_> {
                 for (index, (name, value)) in list.iter().enumerate() {
                     let name = name.clone().unwrap_or_else(|| super::library::part_name(&ty, index));
                     let member = self.member_address(address, &name, value.span);
-                    let of = if super::library::has_parts(&ty) { super::library::part_type(&ty, index) } else { Ty::Unknown };
+                    let of = if super::library::has_parts(&ty) {
+                        super::library::part_type(&ty, index)
+                    } else {
+                        Ty::Unknown
+                    };
                     self.initialise(member, &of, value);
                 }
             }

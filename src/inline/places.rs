@@ -201,7 +201,8 @@ impl Builder<'_> {
             }
             ty => {
                 let part = usize::from(&**name == "second");
-                let of = if super::library::has_parts(&ty) { super::library::part_type(&ty, part) } else { Ty::Unknown };
+                let of =
+                    if super::library::has_parts(&ty) { super::library::part_type(&ty, part) } else { Ty::Unknown };
                 self.member_of(base, name, of, span)
             }
         }

@@ -297,6 +297,47 @@ fn why_tells_what_guards_a_barrier() {
 }
 
 #[test]
+fn why_goes_down_to_where_a_condition_comes_from() {
+    let folder = Folder::new("why-roots");
+    folder.write(
+        "a.cu",
+        "__global__ void k(int n, const int *q, float *o) {
+    __shared__ int job;
+    if (threadIdx.x == 0) job = q[blockIdx.x];
+    __syncthreads();
+    if (job < n) __syncthreads();
+    for (int i = threadIdx.x; i < n; i += blockDim.x) __syncthreads();
+    int trips = 0;
+    while (o[threadIdx.x + trips] > 0) trips++;
+    if (trips > 3) __syncthreads();
+    if (false) __syncthreads();
+    if (q[blockIdx.x] > 3) __syncthreads();
+    if (threadIdx.x == 0) job = 5;
+    if (job > 3) __syncthreads();
+}
+",
+    );
+    let chain = |line: u32| folder.run(&["why", &format!("a.cu:{line}")]).stdout;
+    let broadcast = chain(5);
+    assert!(broadcast.contains("all read the same of `job`"), "{broadcast}");
+    assert!(broadcast.contains("the argument `n` is the same for all threads"), "{broadcast}");
+    // A strided loop begins with the thread's index, a private counter with the loop that counts.
+    let strided = chain(6);
+    assert!(strided.contains("`threadIdx.x` differs from thread to thread"), "{strided}");
+    let counted = chain(9);
+    assert!(counted.contains("threads leave this loop after different numbers of trips"), "{counted}");
+    assert!(counted.contains("`threadIdx.x` differs from thread to thread"), "{counted}");
+    let dead = folder.run(&["why", "a.cu:10"]);
+    assert_eq!(dead.code, 2);
+    assert!(dead.stderr.contains("`__syncthreads` on line 10 of a.cu cannot run"), "{}", dead.stderr);
+    let element = chain(11);
+    assert!(element.contains("`blockIdx.x` differs from block to block"), "{element}");
+    let racy = chain(13);
+    assert!(racy.contains("another thread may be writing it here"), "{racy}");
+    assert!(!racy.contains("an address of its own"), "{racy}");
+}
+
+#[test]
 fn standard_input_goes_by_its_name() {
     let folder = Folder::new("stdin");
     let ran = folder.run_with(&["-", "--stdin-filename", "src/new.cu", "--format", "json"], &[], DIVERGENT.as_bytes());
