@@ -290,7 +290,8 @@ impl Walk<'_, '_> {
                         .filter(|(_, slot)| slot.value != symbol && self.differs(slot.value))
                         .map(|(_, slot)| (self.check.facts.agreement(slot.value).shown, slot.origin))
                         .collect();
-                    if !differing.is_empty() && !(self.all && self.is_chosen(symbol, &differing)) {
+                    let is_chosen = self.all && self.is_chosen(symbol, &differing);
+                    if !differing.is_empty() && !is_chosen {
                         // What agrees least first; of equals the way into a loop before the way round.
                         differing.sort_by_key(|(agrees, _)| *agrees);
                         origins.extend(differing.into_iter().rev().map(|(_, origin)| origin));

@@ -14,6 +14,9 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// By block: whether some way leads there.
+type Reached = Rc<[bool]>;
+
 /// Positions of the barriers that order memory.
 pub struct Order<'a> {
     graph: &'a Graph,
@@ -23,7 +26,7 @@ pub struct Order<'a> {
     /// By block, position and group.
     barriers: Vec<Vec<(u32, Extent)>>,
     /// By the block set out from, the group, and whether loops are gone round: blocks come to without a barrier.
-    reached: RefCell<FxHashMap<(BlockId, Extent, bool), Rc<[bool]>>>,
+    reached: RefCell<FxHashMap<(BlockId, Extent, bool), Reached>>,
     /// By loop and group: whether each trip passes a barrier.
     waiting: RefCell<FxHashMap<(usize, Extent), bool>>,
 }
@@ -80,7 +83,7 @@ impl<'a> Order<'a> {
     }
 
     /// Blocks that some way from the end of `start` leads to without a barrier of the group.
-    fn reached_from(&self, start: BlockId, group: Extent, round: bool) -> Rc<[bool]> {
+    fn reached_from(&self, start: BlockId, group: Extent, round: bool) -> Reached {
         if let Some(known) = self.reached.borrow().get(&(start, group, round)) {
             return known.clone();
         }
@@ -99,7 +102,7 @@ impl<'a> Order<'a> {
                 work.extend(onward.filter(stays).map(|to| (block, *to)));
             }
         }
-        let seen: Rc<[bool]> = seen.into();
+        let seen: Reached = seen.into();
         let mut reached = self.reached.borrow_mut();
         if reached.len() * seen.len() > MAX_REACHED {
             reached.clear();

@@ -42,9 +42,11 @@ pub(super) fn assumptions(scope: &Scope, code: &Code, at: usize) -> Vec<(String,
 /// What a condition that holds, or does not, says of variables: `x == 3`, `x <= 256 && ..`, `!(x > 256 || ..)`.
 fn claim(view: &View, condition: Range<usize>, holds: bool, found: &mut Vec<Claim>) {
     let (chain, other): (&[u8], &[u8]) = if holds { (b"&&", b"||") } else { (b"||", b"&&") };
-    let mut parts = vec![condition.start..condition.end];
-    let mut at = condition.start;
-    while at < condition.end {
+    let Range { start, end } = condition;
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    parts.push(start..end);
+    let mut at = start;
+    while at < end {
         if view.is(at, other) {
             return;
         }
@@ -52,7 +54,7 @@ fn claim(view: &View, condition: Range<usize>, holds: bool, found: &mut Vec<Clai
             && let Some(last) = parts.last_mut()
         {
             last.end = at;
-            parts.push(at + 1..condition.end);
+            parts.push(at + 1..end);
         }
         at = view.step(at);
     }

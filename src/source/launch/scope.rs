@@ -103,7 +103,7 @@ impl Scope<'_> {
     }
 
     fn plain_name(&self, code: &Code, name: &[u8], key: &str, members: &[&[u8]], at: usize) -> Option<Value> {
-        if let Local::Known(value) = local(self, code, name, &members, at) {
+        if let Local::Known(value) = local(self, code, name, members, at) {
             return value;
         }
         if let Some(param) = code.params.iter().find(|param| param.name == key) {
