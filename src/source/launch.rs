@@ -40,7 +40,6 @@ pub struct Launch {
     pub template_args: Vec<String>,
     /// Extents in x, y, z; none where unknown.
     pub block: [Option<u32>; 3],
-    pub grid: [Option<u32>; 3],
     /// What the block's extents do not exceed, where that is known: `std::min(n, 256)`.
     pub block_limit: [Option<u32>; 3],
     /// From a cluster attribute of the launch.
@@ -352,16 +351,14 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
     let scope = Scope { work, frame };
     let template_args = launched(&scope, code, &site.callee, kernel, 0)?;
     let view = &code.view;
-    let (grid, block, cluster) = match &site.shape {
-        Shape::Written { grid, block } => {
-            (evaluate(&scope, code, grid.clone()), evaluate(&scope, code, block.clone()), None)
-        }
+    let (block, cluster) = match &site.shape {
+        Shape::Written { block } => (evaluate(&scope, code, block.clone()), None),
         Shape::Config(name) => {
-            let config = |member: &[u8]| match locals::local(&scope, code, view.text(*name), &[member], *name) {
+            let block = match locals::local(&scope, code, view.text(*name), &[b"blockDim"], *name) {
                 locals::Local::Known(value) => value,
                 locals::Local::No => None,
             };
-            (config(b"gridDim"), config(b"blockDim"), cluster_of(&scope, code))
+            (block, cluster_of(&scope, code))
         }
     };
     let extents = |value: Option<Value>, exact: bool| {
@@ -375,7 +372,6 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
         kernel,
         template_args,
         block: extents(block, true),
-        grid: extents(grid, true),
         block_limit: extents(block, false),
         cluster,
         at: code.place(site.tokens.clone()),

@@ -56,7 +56,7 @@ pub(super) struct Callee {
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// Grid and block as expressions.
-    Written { grid: Range<usize>, block: Range<usize> },
+    Written { block: Range<usize> },
     /// A `cudaLaunchConfig_t`, by the token of its name.
     Config(usize),
 }
@@ -233,8 +233,8 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
             // The expander writes `kernel<<<grid, block>>>(x)` as `kernel("<<<", grid, block)(x)`.
             Some(TokenKind::String) if view.is(at, b"\"<<<\"") && at > 1 && view.byte(at - 1, b'(') => {
                 let config = view.split_at_commas(view.inside(at - 1));
-                if let (Some(callee), [_, grid, block, ..]) = (callee_before(view, at - 1), config.as_slice()) {
-                    let shape = Shape::Written { grid: grid.clone(), block: block.clone() };
+                if let (Some(callee), [_, _, block, ..]) = (callee_before(view, at - 1), config.as_slice()) {
+                    let shape = Shape::Written { block: block.clone() };
                     let start = callee.name;
                     found.push(Site { callee, shape, tokens: start..view.behind(at - 1) });
                 }
@@ -275,7 +275,7 @@ fn runtime_call(view: &View, name: usize, open: usize) -> Option<Site> {
         return Some(Site { callee, shape: Shape::Config(config), tokens });
     }
     let callee = callee_in(view, first.clone())?;
-    let shape = Shape::Written { grid: second.clone(), block: rest.first()?.clone() };
+    let shape = Shape::Written { block: rest.first()?.clone() };
     Some(Site { callee, shape, tokens })
 }
 
