@@ -17,6 +17,7 @@ use crate::text::{FileId, Home, Range};
 use crate::uniformity::{self, Interest, shape::Shape};
 use crate::words::Words;
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Everything a root is analysed with.
@@ -34,7 +35,7 @@ pub struct Session<'a> {
 pub type Extents = (Option<[u32; 3]>, Option<[u32; 3]>);
 
 /// What one root gave.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     pub findings: Vec<Finding>,
     /// Places of the barriers looked at.

@@ -7,6 +7,7 @@ mod fix;
 mod graph;
 mod output;
 mod progress;
+mod shard;
 mod why;
 
 use arguments::{Arguments, Verb};

@@ -4,6 +4,7 @@
 //! the marks in its examples hold.
 
 use crate::finding::{Rule, Severity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Every rule, in the order in which they are listed.
 pub static ALL: &[&Rule] = &[
@@ -72,6 +73,20 @@ pub static INCOMPLETE: Rule = Rule {
     page: include_str!("rules/pages/incomplete.md"),
     severity: Severity::Note,
 };
+
+/// By its name.
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Rule, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        find(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is no rule")))
+    }
+}
 
 /// The rule of this name.
 pub fn find(name: &str) -> Option<&'static Rule> {

@@ -5,6 +5,7 @@
 
 mod fixes;
 mod read;
+mod shard;
 
 use crate::analysis::{self, Answer, Standing};
 use crate::baseline::{self, Baseline, Marked};
@@ -28,6 +29,8 @@ use read::Read;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+pub use shard::{Part, Shard};
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -98,6 +101,20 @@ fn analyse(settings: &Settings, request: &Request, progress: &Progress) -> Resul
     load(settings, request)?.analyse(settings, progress, &|_| true)
 }
 
+/// Reads all, and analyses the share of one shard.
+pub fn run_shard(settings: &Settings, request: &Request, progress: &Progress, shard: Shard) -> Result<Part, Error> {
+    load(settings, request)?.part(settings, progress, shard)
+}
+
+/// Reads all, and takes the answers from the parts of a run of the same files: the outcome is that of `run`.
+pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<Outcome, Error> {
+    let loaded = load(settings, request)?;
+    let roots: Vec<ItemId> = loaded.roots.roots().collect();
+    let of = shard::identity(settings, &loaded.tree, &loaded.options);
+    let answers = shard::join(parts, &of, roots.len())?;
+    loaded.with_program(settings, |session| loaded.outcome(settings, session, &roots, answers))
+}
+
 /// Files read and indexed, and where analysis starts: what several questions can be asked of.
 pub struct Loaded {
     tree: Tree,
@@ -137,18 +154,40 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, wanted, |item| {
-                let answer = analysis::root(session, item);
-                let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
-                (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
-            });
-            let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
-            let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
-            if self.fixes {
-                let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-                fixes::offer(settings, session, &self.options, &roots, &mut answers);
-            }
-            Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
+            let answers = for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item));
+            let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+            self.outcome(settings, session, &roots, answers)
+        })
+    }
+
+    /// What the answers of some roots come to.
+    fn outcome(
+        &self,
+        settings: &Settings,
+        session: &analysis::Session,
+        roots: &[ItemId],
+        mut answers: Vec<Answer>,
+    ) -> Outcome {
+        let is_drawn =
+            |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
+        let drawn: Vec<ItemId> =
+            roots.iter().zip(&answers).filter(|(_, answer)| is_drawn(answer)).map(|(root, _)| *root).collect();
+        let charts: Vec<Option<Chart>> = drawn.par_iter().map(|root| analysis::chart(session, *root)).collect();
+        let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+        if self.fixes {
+            fixes::offer(settings, session, &self.options, roots, &mut answers);
+        }
+        Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
+    }
+
+    /// Analyses the kernels and device functions of one shard.
+    fn part(&self, settings: &Settings, progress: &Progress, shard: Shard) -> Result<Part, Error> {
+        let wanted = |item: ItemId| shard.holds(&self.tree, item);
+        self.with_program(settings, |session| {
+            let answers = for_each_root(&self.roots, progress, &wanted, |item| analysis::root(session, item));
+            let places = self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).map(|(at, _)| at);
+            let of = shard::identity(settings, &self.tree, &self.options);
+            Part::new(shard, of, places.zip(answers).collect())
         })
     }
 

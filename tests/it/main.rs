@@ -2,6 +2,7 @@
 
 mod baseline;
 mod cli;
+mod determinism;
 mod docs;
 mod fix;
 mod fixtures;
@@ -15,6 +16,7 @@ mod program;
 mod proofs;
 mod sample;
 mod settings;
+mod shard;
 mod suppress;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.
