@@ -6,6 +6,7 @@
 mod fixes;
 mod read;
 mod shard;
+mod stages;
 
 use crate::analysis::{self, Answer, Standing};
 use crate::baseline::{self, Baseline, Marked};
@@ -31,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use shard::{Part, Shard};
+pub use stages::Stages;
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +82,8 @@ pub struct Outcome {
     pub comments: Vec<Vec<Range>>,
     /// Of functions that have findings, if asked for.
     pub charts: Vec<Chart>,
+    /// How long it took.
+    pub stages: Stages,
 }
 
 /// Why a run could not do its job: one line for the user.
@@ -112,7 +116,8 @@ pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<
     let roots: Vec<ItemId> = loaded.roots.roots().collect();
     let of = shard::identity(settings, &loaded.tree, &loaded.options);
     let answers = shard::join(parts, &of, roots.len())?;
-    loaded.with_program(settings, |session| loaded.outcome(settings, session, &roots, answers))
+    let stages = loaded.stages.clone();
+    loaded.with_program(settings, |session| loaded.outcome(settings, session, &roots, answers, stages))
 }
 
 /// Files read and indexed, and where analysis starts: what several questions can be asked of.
@@ -126,15 +131,18 @@ pub struct Loaded {
     skipped: Vec<(String, String)>,
     charts: bool,
     fixes: bool,
+    stages: Stages,
 }
 
 /// Reads, without analysing anything.
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
-        let Read { files, options, skipped } = read::files(settings, request, &words)?;
+        let mut stages = Stages::default();
+        let Read { files, options, skipped } = read::files(settings, request, &words, &mut stages)?;
         let (charts, fixes) = (request.charts, request.fixes);
-        Ok(Loaded { skipped, charts, fixes, ..Loaded::new(files, words, options) })
+        let loaded = stages.time("items, and what reaches a barrier", || Loaded::new(files, words, options));
+        Ok(Loaded { skipped, charts, fixes, stages, ..loaded })
     })
 }
 
@@ -143,7 +151,8 @@ impl Loaded {
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
-        Loaded { tree, words, roots, launches, options, skipped: Vec::new(), charts: false, fixes: false }
+        let (skipped, stages) = Default::default();
+        Loaded { tree, words, roots, launches, options, skipped, charts: false, fixes: false, stages }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -154,9 +163,12 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item));
+            let mut stages = self.stages.clone();
+            let answers = stages.time("analysis", || {
+                for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item))
+            });
             let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-            self.outcome(settings, session, &roots, answers)
+            self.outcome(settings, session, &roots, answers, stages)
         })
     }
 
@@ -167,17 +179,19 @@ impl Loaded {
         session: &analysis::Session,
         roots: &[ItemId],
         mut answers: Vec<Answer>,
+        mut stages: Stages,
     ) -> Outcome {
         let is_drawn =
             |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
         let drawn: Vec<ItemId> =
             roots.iter().zip(&answers).filter(|(_, answer)| is_drawn(answer)).map(|(root, _)| *root).collect();
-        let charts: Vec<Option<Chart>> = drawn.par_iter().map(|root| analysis::chart(session, *root)).collect();
+        let charts: Vec<Option<Chart>> =
+            stages.time("charts", || drawn.par_iter().map(|root| analysis::chart(session, *root)).collect());
         let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
         if self.fixes {
-            fixes::offer(settings, session, &self.options, roots, &mut answers);
+            stages.time("changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
-        Outcome { charts: charts.collect(), ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
+        Outcome { charts: charts.collect(), stages, ..outcome(&self.tree, &self.roots, answers, self.skipped.clone()) }
     }
 
     /// Analyses the kernels and device functions of one shard.
@@ -419,13 +433,10 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     let mut findings: Vec<Finding> = Vec::new();
     let mut barriers: FxHashSet<Range> = FxHashSet::default();
     let mut followed: FxHashSet<ItemId> = FxHashSet::default();
+    let mut known = FxHashSet::default();
     for answer in answers {
-        for finding in answer.findings {
-            // One line, one cause: one finding, however many callers.
-            if !findings.iter().any(|known| same(known, &finding)) {
-                findings.push(finding);
-            }
-        }
+        // One line, one cause: one finding, however many callers.
+        findings.extend(answer.findings.into_iter().filter(|finding| known.insert(cause(finding))));
         barriers.extend(answer.barriers);
         followed.extend(answer.followed);
     }
@@ -468,13 +479,14 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>, skipped: Vec<(Str
     let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
     kernels.sort_unstable();
     kernels.dedup();
-    Outcome { findings, summary, kernels, skipped, sources, comments, charts: Vec::new() }
+    let (charts, stages) = Default::default();
+    Outcome { findings, summary, kernels, skipped, sources, comments, charts, stages }
 }
 
-fn same(a: &Finding, b: &Finding) -> bool {
-    let branch =
-        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
-    a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
+/// What makes a finding one: place, rule, and the last branch of its story.
+fn cause(finding: &Finding) -> (Range, &'static str, Option<Range>) {
+    let branch = finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    (finding.at, finding.rule.name, branch)
 }
 
 /// What is to be reported.

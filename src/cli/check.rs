@@ -358,6 +358,9 @@ fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> String {
     for (path, reason) in &outcome.skipped {
         text.push_str(&format!("not read: {path}: {reason}\n"));
     }
+    for (stage, time) in &outcome.stages.0 {
+        text.push_str(&format!("{:8.3} s  {stage}\n", time.as_secs_f64()));
+    }
     let seconds = started.elapsed().as_secs_f64();
     let megabytes = outcome.summary.bytes as f64 / 1e6;
     text.push_str(&format!("{megabytes:.1} MB in {seconds:.2} s, {:.0} MB/s\n", megabytes / seconds));

@@ -1,5 +1,6 @@
 //! Where the grammar met what it has no rule for: `grammar-queries/broken.scm` asked of a tree with errors.
 
+use crate::lower::reader::MAX_DEPTH;
 use crate::text::Span;
 use rustc_hash::FxHashSet;
 use tree_sitter::{Language, Query, QueryCursor, StreamingIterator, Tree};
@@ -21,6 +22,8 @@ impl Breaks {
         let mut harmless = FxHashSet::default();
         let mut broken = Vec::new();
         let mut cursor = QueryCursor::new();
+        // Lowering ends above that; and the cursor walks from the root to where it stands at each step.
+        cursor.set_max_start_depth(Some(4 * MAX_DEPTH as u32));
         let mut matches = cursor.matches(&self.query, tree.root_node(), text);
         while let Some(found) = matches.next() {
             for capture in found.captures() {

@@ -1,6 +1,6 @@
 //! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
 
-use super::{Error, Request};
+use super::{Error, Request, Stages};
 use crate::settings::Settings;
 use crate::source::compile_commands::CompileCommands;
 use crate::source::index::{Files, Options};
@@ -20,11 +20,12 @@ pub struct Read {
     pub skipped: Vec<(String, String)>,
 }
 
-pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Read, Error> {
+pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut Stages) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
     let wanted = move |path: &Path, _| !exclude.matches(path) && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
-    let found = walk::walk(&request.read, request.no_ignore, wanted).map_err(Error)?;
+    let walked = stages.time("walk", || walk::walk(&request.read, request.no_ignore, wanted));
+    let found = walked.map_err(Error)?;
     let mut paths = found.files;
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));
@@ -39,7 +40,8 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
         };
         paths.retain(|path| !same(path));
     }
-    let read: Vec<(String, Content)> = paths.par_iter().map(|path| (spell(path), walk::read(path))).collect();
+    let read: Vec<(String, Content)> =
+        stages.time("read", || paths.par_iter().map(|path| (spell(path), walk::read(path))).collect());
     let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
@@ -54,7 +56,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
     }
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
-    let files = Files::new(screen::index(sources, words, &options), &options);
+    let files = stages.time("tokens", || Files::new(screen::index(sources, words, &options), &options));
     Ok(Read { files, options, skipped })
 }
 

@@ -8,6 +8,7 @@ mod fix;
 mod fixtures;
 mod formats;
 mod graph;
+mod hostile;
 mod known;
 mod layers;
 mod lsp;

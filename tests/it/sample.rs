@@ -143,6 +143,7 @@ pub fn outcome() -> Outcome {
         comments: sources.iter().enumerate().map(|(file, source)| comments(file as u32, &source.bytes)).collect(),
         sources,
         charts: vec![chart()],
+        ..Outcome::default()
     }
 }
 
