@@ -36,6 +36,9 @@ impl<'e> Arg<'e> {
     }
 }
 
+/// So many overloads are weighed for nothing.
+const FEW: usize = 64;
+
 impl Builder<'_> {
     pub fn eval_call(&mut self, callee: &Expr, args: &[Expr], span: Span) -> Ev {
         match &callee.kind {
@@ -298,6 +301,10 @@ impl Builder<'_> {
         if fitting.len() <= 1 {
             return fitting.into_iter().cloned().collect();
         }
+        // Weighing one is as dear as many look-ups; a call among thousands is to meet the limit, too.
+        if fitting.len() > FEW {
+            self.searched.set(self.searched.get() + 16 * fitting.len());
+        }
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let mut scored: Vec<(u32, &Callable)> = Vec::new();
         for candidate in fitting {
@@ -342,8 +349,6 @@ impl Builder<'_> {
         if let Some(known) = self.memo.scores.get(&key) {
             return *known;
         }
-        // As dear as several look-ups: a call with a thousand overloads is to meet the limit, too.
-        self.searched.set(self.searched.get() + 4);
         let limits_met = self.memo.limits_met;
         let score = self.fit_of(candidate, types, explicit);
         if self.memo.limits_met == limits_met {
