@@ -196,9 +196,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     if contexts.is_empty() {
         contexts.push((Vec::new(), vec![(base(&[]), None)]));
     }
-    // Too many to look at one by one: one reading with nothing assumed stands for all.
-    let total: usize = contexts.iter().map(|(_, shapes)| shapes.len()).sum();
-    if total > MAX_CONTEXTS {
+    let total = |contexts: &[(Vec<String>, Shapes)]| contexts.iter().map(|(_, shapes)| shapes.len()).sum::<usize>();
+    if total(&contexts) > MAX_CONTEXTS {
+        contexts = covering(contexts);
+    }
+    // Still too many to look at one by one: one reading with nothing assumed stands for all.
+    if total(&contexts) > MAX_CONTEXTS {
         contexts = vec![(Vec::new(), vec![(base(&[]), None)])];
     }
     contexts
@@ -212,11 +215,32 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         .collect()
 }
 
+/// Those contexts in which each template argument and each shape occurs at least once.
+fn covering(contexts: Vec<(Vec<String>, Shapes)>) -> Vec<(Vec<String>, Shapes)> {
+    let mut arguments: Vec<(usize, String)> = Vec::new();
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut chosen = Vec::new();
+    for (args, own) in contexts {
+        let unseen: Shapes = own.iter().filter(|(shape, _)| !shapes.contains(shape)).cloned().collect();
+        let new: Vec<(usize, String)> =
+            args.iter().cloned().enumerate().filter(|argument| !arguments.contains(argument)).collect();
+        if unseen.is_empty() && new.is_empty() {
+            continue;
+        }
+        shapes.extend(unseen.iter().map(|(shape, _)| shape.clone()));
+        arguments.extend(new);
+        chosen.push((args, if unseen.is_empty() { own[..1].to_vec() } else { unseen }));
+    }
+    chosen
+}
+
 fn shape_of(base: &Shape, launch: &Launch) -> Shape {
     let cluster = launch.cluster.or(base.cluster);
     if base.block.is_some() {
         return Shape { cluster, ..base.clone() };
     }
+    let limit = launch.block_limit.iter().try_fold(1u32, |all, limit| Some(all.saturating_mul((*limit)?)));
+    let base = &Shape { max_threads: base.max_threads.min(limit.unwrap_or(base.max_threads)), ..base.clone() };
     match launch.block {
         [Some(x), Some(y), Some(z)] => Shape { block: Some([x, y, z]), cluster, ..base.clone() },
         // A row of unknown length.

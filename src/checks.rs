@@ -141,6 +141,19 @@ impl<'a> Check<'a> {
             _ => None,
         });
         let (Some(count), None) = (counts.next(), counts.next()) else { return false };
+        // Some thread arrives for others, or is counted no more.
+        let uneven = self.analysed.graph.insts.iter().any(|inst| match &inst.op {
+            Op::Barrier(barrier) => match &barrier.group {
+                Group::Object { address } if !barrier.waits && values.of[address.index()] == wanted => {
+                    !barrier.operands.is_empty() || barrier.name.ends_with("arrive_and_drop")
+                }
+                _ => false,
+            },
+            _ => false,
+        });
+        if uneven {
+            return false;
+        }
         if let Some(number) = values.symbols.as_int(count) {
             return self.analysed.shape.threads().map(i64::from) == Some(number);
         }
@@ -237,7 +250,7 @@ impl<'a> Check<'a> {
             .clone()
             .unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
         let help = verdict.help.clone().or_else(|| Some(wording::help(&verdict)));
-        let witness = verdict.witness.clone().or_else(|| witness::find(self, &verdict));
+        let witness = verdict.witness.clone().or_else(|| witness::find(self, inst, &verdict));
         let severity = match verdict.rule.severity {
             Severity::Error if verdict.likely => Severity::Warning,
             severity => severity,

@@ -82,13 +82,33 @@ pub enum Role {
 pub struct Witness {
     /// Block shape and values: `block of 64 threads, n = 33`.
     pub given: String,
-    /// Threads (of the block) or lanes (of the warp) that come, as inclusive ranges, and those that do not.
+    /// Those that come, as inclusive ranges, and those that do not.
     pub arrive: Vec<(u32, u32)>,
     pub missing: Vec<(u32, u32)>,
-    /// The numbers are lanes of a warp rather than threads of a block.
-    pub lanes: bool,
+    /// What the numbers count.
+    pub unit: Unit,
     /// For warp primitives: the lanes named by the mask.
     pub mask: Option<u32>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Threads of a block.
+    Thread,
+    /// Lanes of a warp.
+    Lane,
+    /// Blocks of a cluster or of the grid.
+    Block,
+}
+
+impl Unit {
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Thread => "thread",
+            Unit::Lane => "lane",
+            Unit::Block => "block",
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

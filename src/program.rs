@@ -50,6 +50,8 @@ pub struct Class {
     pub bases: Vec<Path>,
     /// Data members in order, static ones included (`Declaration::storage`).
     pub members: Vec<Declaration>,
+    /// Names of members that share memory: by union, by part of it (a member, or those of a struct without a name).
+    pub unions: Vec<Vec<Vec<Name>>>,
     pub aliases: Vec<(Name, Type)>,
     pub enumerators: Vec<(Name, Option<Expr>)>,
     /// Bodies written inside the class. Methods defined elsewhere are items of their own.

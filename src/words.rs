@@ -66,6 +66,8 @@ pub struct BarrierRow {
     pub predicate: Option<usize>,
     pub lane: Option<usize>,
     pub width: Option<usize>,
+    /// Position of a function that one thread of the group runs.
+    pub runs: Option<usize>,
     /// Threads wait here; an arrive does not.
     #[serde(default = "yes")]
     pub waits: bool,
@@ -283,6 +285,18 @@ pub enum FunctionKind {
     Pure,
     /// It answers from its argument's type alone: the same for all threads.
     OfType,
+    /// A pair of its arguments.
+    MakePair,
+    /// A tuple of its arguments.
+    MakeTuple,
+    /// A part of a pair or tuple, by the number in its template arguments.
+    Get,
+    /// What is assigned to the result goes part by part to the arguments.
+    Tie,
+    /// Its two arguments change places.
+    Swap,
+    /// Gives the first argument the second's value, and back what it was.
+    Exchange,
 }
 
 /// Constants of libraries that are often out of view.
@@ -306,6 +320,7 @@ pub struct Words {
     varies: FxHashMap<String, Agrees>,
     varies_methods: FxHashMap<String, Agrees>,
     barrier_classes: FxHashSet<String>,
+    numbered_classes: FxHashSet<String>,
     loads: FxHashMap<String, bool>,
     stops: FxHashMap<String, Stop>,
     attributes: FxHashMap<String, (Attribute, bool)>,
@@ -348,6 +363,7 @@ impl Words {
             varies: FxHashMap::default(),
             varies_methods: FxHashMap::default(),
             barrier_classes: FxHashSet::default(),
+            numbered_classes: FxHashSet::default(),
             loads: FxHashMap::default(),
             stops: FxHashMap::default(),
             attributes: FxHashMap::default(),
@@ -370,6 +386,9 @@ impl Words {
                 self.barriers.entry(last(name).to_string()).or_default().push(row.clone());
             }
             self.barrier_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
+            if matches!(row.group, GroupKind::Counted | GroupKind::Named) {
+                self.numbered_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
+            }
             for name in &row.methods {
                 self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
             }
@@ -464,6 +483,11 @@ impl Words {
     /// A class that some row's methods or functions are for.
     pub fn is_barrier_class(&self, name: &str) -> bool {
         self.barrier_classes.contains(name)
+    }
+
+    /// A class whose objects stand for a named barrier, with its number and perhaps its count.
+    pub fn is_numbered_class(&self, name: &str) -> bool {
+        self.numbered_classes.contains(name)
     }
 
     /// A function that loads from its first argument, and whether nobody writes there while the kernel runs.

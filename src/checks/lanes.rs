@@ -7,12 +7,13 @@
 
 use super::leaving;
 use super::{Check, Verdict};
-use crate::finding::Witness;
+use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
 use crate::graph::{Barrier, BlockId, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
+use crate::uniformity::state::Slot;
 use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 
 const ALL: u32 = u32::MAX;
@@ -28,12 +29,12 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         return None;
     }
     match mask.map(|mask| made(check, mask)) {
-        Some(Made::Here(by)) => match beyond(check, by, &splitting) {
+        Some(Made::Here(by)) => match beyond(check, by, inst, &splitting) {
             extra if extra.is_empty() => None,
             extra => Some(verdict(check, inst, &extra, None, "the mask was taken before threads parted here")),
         },
         Some(Made::Ballot { by, predicate }) => {
-            let extra = beyond(check, by, &splitting);
+            let extra = beyond(check, by, inst, &splitting);
             if says(check, inst, &extra, predicate) {
                 return None;
             }
@@ -47,7 +48,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
             ))
         }
         Some(Made::Choice(parts)) => {
-            let each_fits = parts.iter().all(|(part, carried)| fits_in_loop(check, inst, *part, carried, &splitting));
+            let each_fits = parts.iter().all(|part| fits_in_loop(check, inst, part, &splitting));
             (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
         }
         // Nothing is known of the mask: a parameter, something computed. It may well be right.
@@ -68,9 +69,18 @@ fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
 }
 
 /// Forks that split the warp after `by` was executed.
-fn beyond(check: &Check, by: InstId, splitting: &[Dependence]) -> Vec<Dependence> {
-    let before = check.dependences(check.analysed.block(by));
-    splitting.iter().copied().filter(|each| !before.contains(each) && !check.parted_by(by, each.fork)).collect()
+fn beyond(check: &Check, by: InstId, inst: InstId, splitting: &[Dependence]) -> Vec<Dependence> {
+    let (from, to) = (check.analysed.block(by), check.analysed.block(inst));
+    let before = check.dependences(from);
+    // In a loop a fork may stand in front of both, and between them in every turn.
+    let parts = |each: &Dependence| !before.contains(each) || lies_between(check, from, each.fork, to);
+    splitting.iter().copied().filter(|each| parts(each) && !check.parted_by(by, each.fork)).collect()
+}
+
+/// Whoever goes from one block to the other without coming back to the first passes the fork.
+fn lies_between(check: &Check, from: BlockId, fork: BlockId, to: BlockId) -> bool {
+    let flow = &check.analysed.flow;
+    fork != to && flow.dominates(from, fork) && flow.dominates(fork, to)
 }
 
 // ---------------------------------------------------------------- all lanes come
@@ -106,7 +116,7 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         given: String::new(),
         arrive: ranges((0..32).collect()),
         missing: Vec::new(),
-        lanes: true,
+        unit: Unit::Lane,
         mask: masks.first().copied(),
     };
     let text = format!("the mask leaves out lanes that call this: {}", spell(&ranges(lanes)));
@@ -202,7 +212,7 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
             given: String::new(),
             arrive: ranges(bits(arriving)),
             missing: ranges(bits(missing)),
-            lanes: true,
+            unit: Unit::Lane,
             mask: Some(wrong),
         };
         let text = if missing != 0 {
@@ -256,10 +266,19 @@ enum Made {
         predicate: Symbol,
     },
     /// One of several, by the way the thread came.
-    Choice(Vec<(Symbol, Symbol)>),
+    Choice(Vec<Part>),
     /// A number, or one for each thread.
     Lanes,
     Unknown,
+}
+
+/// A mask as it comes from one side of a place where ways meet.
+struct Part {
+    value: Symbol,
+    from: BlockId,
+    at: BlockId,
+    /// The mask behind that place.
+    mask: Symbol,
 }
 
 fn made(check: &Check, mask: Symbol) -> Made {
@@ -275,7 +294,11 @@ fn made(check: &Check, mask: Symbol) -> Made {
             _ => Made::Unknown,
         },
         Node::Leaf(Leaf::Phi(..)) => match values.phis.get(&mask) {
-            Some(phi) => Made::Choice(phi.incoming.iter().map(|(_, slot)| (slot.value, mask)).collect()),
+            Some(phi) => {
+                let part =
+                    |(from, slot): &(BlockId, Slot)| Part { value: slot.value, from: *from, at: phi.block, mask };
+                Made::Choice(phi.incoming.iter().map(part).collect())
+            }
             None => Made::Unknown,
         },
         _ if masks(check, mask).is_some() => Made::Lanes,
@@ -284,19 +307,30 @@ fn made(check: &Check, mask: Symbol) -> Made {
 }
 
 /// A mask carried round a loop fits if on each way in it was made of the loop's own condition as it was then.
-fn fits_in_loop(check: &Check, inst: InstId, part: Symbol, carried: &Symbol, splitting: &[Dependence]) -> bool {
+fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependence]) -> bool {
     let values = &check.analysed.values;
-    if part == *carried {
+    let flow = &check.analysed.flow;
+    if part.value == part.mask {
         return true;
     }
-    match made(check, part) {
+    // On the first turn nobody has left the loop yet, but by forks that stand in front of the place in every turn.
+    let here = check.analysed.block(inst);
+    let enters = flow.head_of[part.at.index()].filter(|index| part.from == part.at || !flow.in_loop(part.from, *index));
+    let first: Vec<Dependence> = splitting
+        .iter()
+        .copied()
+        .filter(|each| {
+            enters.is_none_or(|index| !flow.in_loop(each.fork, index) || lies_between(check, part.at, each.fork, here))
+        })
+        .collect();
+    match made(check, part.value) {
         Made::Ballot { by, predicate } => {
-            let extra = beyond(check, by, splitting);
+            let extra = beyond(check, by, inst, &first);
             extra.is_empty() || says(check, inst, &extra, predicate) || shaped_alike(check, splitting, predicate)
         }
-        Made::Here(by) => beyond(check, by, splitting).is_empty(),
+        Made::Here(by) => beyond(check, by, inst, &first).is_empty(),
         Made::Unknown => true,
-        Made::Lanes => values.symbols.as_int(part).is_none(),
+        Made::Lanes => values.symbols.as_int(part.value).is_none_or(|mask| first.is_empty() && mask as u32 == ALL),
         Made::Choice(_) => true,
     }
 }

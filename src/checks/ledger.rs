@@ -8,7 +8,7 @@
 
 use super::reach::{self, Reach, Threads};
 use super::{Check, Verdict, divergence, leaving};
-use crate::finding::Witness;
+use crate::finding::{Unit, Witness};
 use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
@@ -360,13 +360,16 @@ impl Page {
 
     fn verdict(&self, check: &Check, inst: InstId, key: Key, text: &str, help: &str) -> Verdict {
         let comers = self.comers(key);
+        // Of a barrier that has enough of them nobody is missing.
+        let enough = i64::from(comers.warps()) * WARP >= key.count || !(0..BARRIERS).contains(&key.id);
+        let missing = if enough { Threads::default() } else { self.everyone().without(&comers) };
         let known = check.analysed.shape.block.is_some();
         let size = format!("a block of {}", super::witness::spell_block(self.block));
         let witness = Witness {
             given: if known { size } else { format!("{size} at most") },
             arrive: super::lanes::ranges(comers.ranks().collect()),
-            missing: super::lanes::ranges(self.everyone().without(&comers).ranks().collect()),
-            lanes: false,
+            missing: super::lanes::ranges(missing.ranks().collect()),
+            unit: Unit::Thread,
             mask: None,
         };
         let also = self

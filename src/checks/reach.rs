@@ -70,6 +70,14 @@ pub struct Reach {
 
 /// Follows all threads of a block of these extents from the entry.
 pub fn reach(check: &Check, block: [u32; 3]) -> Reach {
+    reach_with(check, block, &|_| true, None)
+}
+
+/// The values of leaves that are assumed.
+pub type Given<'a> = &'a dyn Fn(Symbol) -> Option<i64>;
+
+/// The same, asking only forks that are `asked`, and under assumptions about what the whole block agrees on.
+pub fn reach_with(check: &Check, block: [u32; 3], asked: &dyn Fn(BlockId) -> bool, given: Option<Given>) -> Reach {
     let flow = &check.analysed.flow;
     let count = flow.successors.len();
     let size = block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)).min(MAX_THREADS);
@@ -81,7 +89,10 @@ pub fn reach(check: &Check, block: [u32; 3]) -> Reach {
     while let Some(from) = work.pop() {
         let here = found.come[from.index()];
         if edges[from.index()].is_none() {
-            let (ways, open) = ways(check, from, block, size);
+            let (ways, open) = match asked(from) {
+                true => ways(check, from, block, size, given),
+                false => (flow.successors[from.index()].iter().map(|to| (*to, Threads::first(size))).collect(), true),
+            };
             found.open[from.index()] = open;
             edges[from.index()] = Some(ways);
         }
@@ -110,7 +121,13 @@ impl Reach {
 }
 
 /// By which edges of a block which threads go on, and whether that is unknown for some.
-fn ways(check: &Check, from: BlockId, block: [u32; 3], size: u32) -> (Vec<(BlockId, Threads)>, bool) {
+fn ways(
+    check: &Check,
+    from: BlockId,
+    block: [u32; 3],
+    size: u32,
+    given: Option<Given>,
+) -> (Vec<(BlockId, Threads)>, bool) {
     let successors = &check.analysed.flow.successors[from.index()];
     let everyone = Threads::first(size);
     let all = |open: bool| (successors.iter().map(|to| (*to, everyone)).collect(), open);
@@ -119,13 +136,26 @@ fn ways(check: &Check, from: BlockId, block: [u32; 3], size: u32) -> (Vec<(Block
     }
     let Some(on) = check.analysed.values.condition[from.index()] else { return all(true) };
     let alike = check.analysed.fork(&check.facts, from).shown >= Extent::BLOCK;
+    let target = |rank: u32| {
+        let value = match given {
+            Some(given) => check.facts.value(on, &thread(block, rank), given),
+            None => value(check, on, block, rank),
+        };
+        value.and_then(|value| target(check, from, value))
+    };
+    if alike && given.is_some() {
+        return match target(0) {
+            Some(to) => (vec![(to, everyone)], false),
+            None => all(true),
+        };
+    }
     if alike && !speaks_of_the_block(check, on) {
         return all(true);
     }
     let mut taken: Vec<(BlockId, Threads)> = successors.iter().map(|to| (*to, Threads::default())).collect();
     let mut open = false;
     for rank in 0..size {
-        let target = value(check, on, block, rank).and_then(|value| target(check, from, value));
+        let target = target(rank);
         open |= target.is_none();
         for (to, threads) in &mut taken {
             if target.is_none_or(|target| target == *to) {
@@ -136,7 +166,8 @@ fn ways(check: &Check, from: BlockId, block: [u32; 3], size: u32) -> (Vec<(Block
     (taken, open)
 }
 
-fn target(check: &Check, from: BlockId, value: i64) -> Option<BlockId> {
+/// The successor that a value of a fork's condition leads to.
+pub fn target(check: &Check, from: BlockId, value: i64) -> Option<BlockId> {
     match &check.analysed.graph.blocks[from.index()].end {
         End::Branch { yes, no, .. } => Some(if value != 0 { *yes } else { *no }),
         End::Switch { cases, default, .. } => {
@@ -151,6 +182,12 @@ fn target(check: &Check, from: BlockId, value: i64) -> Option<BlockId> {
     }
 }
 
+/// A thread of a block of these extents by its rank.
+pub fn thread([across, down, _]: [u32; 3], rank: u32) -> Thread {
+    let (across, down) = (across.max(1), down.max(1));
+    Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }
+}
+
 fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
     let symbols = &check.analysed.values.symbols;
     symbols
@@ -160,7 +197,6 @@ fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
 }
 
 fn value(check: &Check, symbol: Symbol, block: [u32; 3], rank: u32) -> Option<i64> {
-    let [across, down, _] = block;
     let symbols = &check.analysed.values.symbols;
     let given = |leaf: Symbol| match symbols.node(leaf) {
         Node::Leaf(Leaf::Source(Source::BlockDim(axis))) => {
@@ -174,7 +210,5 @@ fn value(check: &Check, symbol: Symbol, block: [u32; 3], rank: u32) -> Option<i6
         Node::Leaf(Leaf::Source(Source::BlockSize)) => Some(block.iter().map(|extent| i64::from(*extent)).product()),
         _ => None,
     };
-    let (across, down) = (across.max(1), down.max(1));
-    let thread = Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down };
-    check.facts.value(symbol, &thread, &given)
+    check.facts.value(symbol, &thread(block, rank), &given)
 }

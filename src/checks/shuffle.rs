@@ -5,7 +5,7 @@
 
 use super::lanes::{self, bits, ranges, spell};
 use super::{Check, Verdict};
-use crate::finding::Witness;
+use crate::finding::{Unit, Witness};
 use crate::graph::{Barrier, InstId, Value};
 use crate::uniformity::symbols::Symbol;
 
@@ -60,14 +60,13 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
         return None;
     }
     for warp in lanes::threads(check).chunks(32) {
-        let (mut callers, mut outside, mut wrong, mut named) = (0u32, 0u32, 0u32, 0u32);
+        let (mut callers, mut outside, mut wrong, mut named) = (0u32, 0u32, 0u32, None);
         for thread in warp {
             let lane = i64::from(thread.rank % 32);
             let mask = check.facts.value(mask, thread, &|_| None)? as u32;
             if mask & (1 << lane) == 0 {
                 continue;
             }
-            named |= mask;
             let Some(offset) = check.facts.value(offset, thread, &|_| None) else { continue };
             let segment = lane & !(width - 1);
             let read = match way {
@@ -82,10 +81,14 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
             callers |= 1 << lane;
             if mask & (1 << read) == 0 {
                 outside |= 1 << lane;
-                wrong |= 1 << read;
+                // Where masks differ, one is shown.
+                if *named.get_or_insert(mask) == mask {
+                    wrong |= 1 << read;
+                }
             }
         }
-        if outside == 0 || way != Way::Index && outside != callers {
+        let Some(named) = named else { continue };
+        if way != Way::Index && outside != callers {
             continue;
         }
         let list = |lanes: u32| spell(&ranges(bits(lanes)));
@@ -97,7 +100,7 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
             given: String::new(),
             arrive: ranges(bits(named)),
             missing: ranges(bits(wrong)),
-            lanes: true,
+            unit: Unit::Lane,
             mask: Some(named),
         };
         let verdict = lanes::verdict(check, inst, &[], Some(witness), &text);

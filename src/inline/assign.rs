@@ -28,8 +28,7 @@ impl Builder<'_> {
                 return (result.clone(), result);
             }
             let mut combined = self.combine(op, &place, &new, span, (target.span, value.span));
-            let converted = self.rvalue(&combined, span);
-            let converted = self.convert(converted, &combined.ty, &ty, span);
+            let converted = self.rvalue_as(&combined, &ty, span);
             combined = Ev::value(converted, ty.clone());
             self.write(&place, &combined, span);
             return (place, combined);
@@ -39,16 +38,22 @@ impl Builder<'_> {
         {
             return (result.clone(), result);
         }
+        if self.assign_tied(&place, &new, span) {
+            return (place.clone(), place);
+        }
         self.learn(target, &new.ty);
         if place.ty.is_static() {
             return (new.clone(), new);
         }
-        if ty.is_aggregate() || new.ty.value().is_aggregate() || !matches!(new.what, What::Value(_) | What::Place(_)) {
+        let converts = ty.is_scalar() && matches!(new.ty.value(), Ty::Class(_));
+        if ty.is_aggregate()
+            || new.ty.value().is_aggregate() && !converts
+            || !matches!(new.what, What::Value(_) | What::Place(_))
+        {
             self.write(&place, &new, span);
             return (place.clone(), place);
         }
-        let converted = self.rvalue(&new, value.span);
-        let converted = self.convert(converted, &new.ty, &ty, span);
+        let converted = self.rvalue_as(&new, &ty, value.span);
         let result = Ev::value(converted, if ty.is_known() { ty } else { new.ty.clone() });
         self.write(&place, &result, span);
         (place, result)

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::facts::Holds;
-use super::types::{Callable, Ty};
+use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::text::Span;
@@ -13,6 +13,7 @@ impl Builder<'_> {
     pub fn call_without_body(
         &mut self,
         callable: &Callable,
+        bounds: &[Bound],
         reach: Holds,
         this: Option<Ev>,
         list: &[Arg],
@@ -44,7 +45,9 @@ impl Builder<'_> {
                 self.emit(Op::Clobber { address, from: from.clone() }, span);
             }
         }
-        let scope = self.scope_of_callable(callable);
+        let parent = self.scope_of_callable(callable);
+        let scope = self.new_scope(Some(parent), callable.item);
+        self.bind_template(scope, &callable.function.template, bounds);
         let result = self.resolve_in(scope, &callable.function.result);
         if result == Ty::Void {
             return Ev::nothing();

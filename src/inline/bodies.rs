@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Nodes of a body without a barrier up to which it is followed.
 const SMALL: u32 = 600;
+/// Nodes of a body that is followed in a large graph, too: `(count + size - 1) / size`.
+const TINY: u32 = 120;
 
 impl Builder<'_> {
     /// Calls one function: its body here and now, or what can be said without it.
@@ -50,7 +52,7 @@ impl Builder<'_> {
             self.join_type(&ty, &mut reach);
         }
         if !self.is_worth_following(callable, reach) || !self.descend(span) {
-            return self.call_without_body(callable, reach, this, &list, span);
+            return self.call_without_body(callable, &bounds, reach, this, &list, span);
         }
         let result = self.inline(callable, key, bounds, this, list, span);
         self.ascend();
@@ -68,8 +70,9 @@ impl Builder<'_> {
             true => self.program.facts(callable.item, self.words).size,
             false => facts::of_function(&callable.function, self.words).size,
         };
+        let detail = if size <= TINY { 4 * self.limits.detail } else { self.limits.detail };
         size <= SMALL
-            && self.graph.insts.len() < self.limits.detail
+            && self.graph.insts.len() < detail
             && self.graph.blocks.len() < self.limits.blocks / 2
             && self.searched.get() < self.limits.searched / 8
     }
@@ -357,8 +360,8 @@ impl Builder<'_> {
                 (What::Parts(_), _) => ev.clone(),
                 (What::Place(_), ty) if ty.is_aggregate() => ev.clone(),
                 _ => {
-                    let value = self.rvalue(&ev, span);
-                    Ev::value(self.convert(value, &ev.ty, &ty, span), ty.clone())
+                    let value = self.rvalue_as(&ev, &ty, span);
+                    Ev::value(value, ty.clone())
                 }
             };
             self.active[index].direct = Some(direct);

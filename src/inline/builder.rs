@@ -80,6 +80,8 @@ pub struct Builder<'p> {
     pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
+    /// Addresses of members that share memory, with the names of the others.
+    pub overlays: FxHashMap<Value, Vec<Name>>,
     /// Bodies of lambdas, shared by their calls.
     pub lambda_functions: FxHashMap<usize, Arc<Function>>,
 }
@@ -195,6 +197,7 @@ impl<'p> Builder<'p> {
             object_classes: FxHashMap::default(),
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
+            overlays: FxHashMap::default(),
             lambda_functions: FxHashMap::default(),
         };
         builder.scope = builder.item_scope(root);
@@ -419,6 +422,7 @@ impl<'p> Builder<'p> {
     }
 
     pub fn store(&mut self, address: Value, value: Value, span: Span) {
+        self.write_overlaid(address, value, span);
         self.emit(Op::Store { address, value }, span);
     }
 

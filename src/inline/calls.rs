@@ -44,6 +44,9 @@ impl Builder<'_> {
         match &callee.kind {
             ExprKind::Name(path) => self.call_named(path, callee, args, span),
             ExprKind::Member { object, arrow, member } => self.call_member(object, *arrow, member, args, span),
+            ExprKind::Call { callee: through, args: parts } if is_member_pointer(through) && parts.len() == 2 => {
+                self.call_member_pointer(&parts[0], &parts[1], args, span)
+            }
             _ => {
                 let ev = self.eval(callee);
                 self.call_value(ev, args, span)
@@ -67,6 +70,11 @@ impl Builder<'_> {
                     }
                 }
                 ExprKind::InitList(_) => list.push(Arg { ev: None, expr: Some(arg), span: arg.span }),
+                // Nearly always passed by value: as a choice of two addresses both variables would count as shared out.
+                ExprKind::Conditional(..) => {
+                    let ev = self.eval(arg);
+                    list.push(Arg::of(ev, arg));
+                }
                 _ => {
                     let ev = self.eval_place(arg);
                     list.push(Arg::of(ev, arg));
@@ -129,34 +137,48 @@ impl Builder<'_> {
 
     /// Calls whatever the value is: a closure, a functor, a function pointer.
     pub fn call_value(&mut self, ev: Ev, args: &[Expr], span: Span) -> Ev {
-        match ev.ty.value().clone() {
-            Ty::Closure(number) => {
-                let list = self.eval_args(args);
-                self.call_closure(number, list, span)
+        let ev = match ev.ty.value() {
+            Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
+                self.dereference(&ev, span)
             }
+            // The pointer is read before the arguments are.
+            Ty::Functions(_) | Ty::FunctionPointer => Ev { what: What::Value(self.rvalue(&ev, span)), ..ev },
+            _ => ev,
+        };
+        let list = self.eval_args(args);
+        self.call_evaluated(ev, list, span)
+    }
+
+    /// The same with arguments that are evaluated.
+    pub fn call_evaluated(&mut self, ev: Ev, list: Vec<Arg>, span: Span) -> Ev {
+        match ev.ty.value().clone() {
+            Ty::Closure(number) => self.call_closure(number, list, span),
             Ty::Functions(set) => {
                 let on = self.rvalue(&ev, span);
-                let list = self.eval_args(args);
-                self.call_pointer(set, on, list, span)
+                self.call_pointer(set, on, None, list, span)
+            }
+            Ty::FunctionPointer => {
+                let on = self.rvalue(&ev, span);
+                // A member or element that was assigned its function elsewhere: any that is handed on in this kernel.
+                let set = match self.op(on) {
+                    Op::Load { .. } | Op::Select { .. } => self.all_functions(),
+                    _ => self.function_set(Vec::new()),
+                };
+                self.call_pointer(set, on, None, list, span)
             }
             Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
                 let target = self.dereference(&ev, span);
-                self.call_value(target, args, span)
+                self.call_evaluated(target, list, span)
             }
             Ty::Class(_) => {
-                let list = self.eval_args(args);
                 match self.call_method(&ev, &Segment { name: Name::from("operator()"), args: None }, list.clone(), span)
                 {
                     Some(result) => result,
                     None => self.call_unseen(&Name::from("operator()"), &list, span),
                 }
             }
-            Ty::Named(named) => {
-                let list = self.eval_args(args);
-                self.call_functor(&named.name.clone(), list, span)
-            }
+            Ty::Named(named) => self.call_functor(&named.name.clone(), list, span),
             ty => {
-                let list = self.eval_args(args);
                 let name = match ty {
                     Ty::Param(name) => name,
                     _ => Name::from("function pointer"),
@@ -196,13 +218,40 @@ impl Builder<'_> {
         values
     }
 
+    /// `(object.*method)(args)`
+    fn call_member_pointer(&mut self, object: &Expr, method: &Expr, args: &[Expr], span: Span) -> Ev {
+        let base = self.eval_place(object);
+        let pointer = self.eval(method);
+        let on = self.rvalue(&pointer, span);
+        let list = self.eval_args(args);
+        let base = match base.ty.value() {
+            Ty::Pointer(_) => self.dereference(&base, span),
+            _ => base,
+        };
+        match pointer.ty.value() {
+            Ty::Functions(set) => self.call_pointer(*set, on, Some(base), list, span),
+            _ => self.call_unseen(&Name::from("member pointer"), &list, span),
+        }
+    }
+
+    /// All functions that have been handed on as values so far.
+    fn all_functions(&mut self) -> u32 {
+        let mut all: Vec<Callable> = Vec::new();
+        for one in self.function_sets.iter().flatten() {
+            if !all.contains(one) {
+                all.push(one.clone());
+            }
+        }
+        self.function_set(all)
+    }
+
     /// A pointer that holds one of several functions: which, its value tells.
-    fn call_pointer(&mut self, set: u32, on: Value, list: Vec<Arg>, span: Span) -> Ev {
+    fn call_pointer(&mut self, set: u32, on: Value, this: Option<Ev>, list: Vec<Arg>, span: Span) -> Ev {
         let targets = self.function_sets[set as usize].clone();
         let fitting: Vec<Callable> = targets.iter().filter(|target| self.takes(target, list.len())).cloned().collect();
         match &fitting[..] {
             [] => self.call_unseen(&Name::from("function pointer"), &list, span),
-            [one] => self.call_function(one, None, list, &[], span),
+            [one] => self.call_function(one, this, list, &[], span),
             many if many.len() <= CANDIDATES * 2 => {
                 let numbers: Vec<Vec<i64>> = many.iter().map(|target| self.numbers_of(target)).collect();
                 let blocks: Vec<BlockId> = many.iter().map(|_| self.new_block()).collect();
@@ -215,7 +264,7 @@ impl Builder<'_> {
                 let at = self.at(span);
                 let default = blocks[blocks.len() - 1];
                 self.finish(End::Switch { on, cases, default, at });
-                let calls = many.iter().map(|target| (target.clone(), None)).collect();
+                let calls = many.iter().map(|target| (target.clone(), this.clone())).collect();
                 self.call_each(calls, blocks, list, span)
             }
             _ => self.call_unseen(&Name::from("function pointer"), &list, span),
@@ -223,7 +272,8 @@ impl Builder<'_> {
     }
 
     /// The numbers that stand for a function as a value: those of the sets it is alone in.
-    fn numbers_of(&self, target: &Callable) -> Vec<i64> {
+    fn numbers_of(&mut self, target: &Callable) -> Vec<i64> {
+        self.function_set(vec![target.clone()]);
         let alone = |set: &Vec<Callable>| matches!(&set[..], [only] if only == target);
         self.function_sets
             .iter()
@@ -265,6 +315,17 @@ impl Builder<'_> {
             Some((object, ty)) => Ev::place(self.address(object, span), ty),
             None => Ev::nothing(),
         }
+    }
+
+    /// One of several by a value that is not known: all threads with the same value go the same way.
+    pub fn choose_by(&mut self, on: Value, calls: Vec<(Callable, Option<Ev>)>, list: Vec<Arg>, span: Span) -> Ev {
+        let blocks: Vec<BlockId> = calls.iter().map(|_| self.new_block()).collect();
+        let on = self.unknown(vec![on], span);
+        let numbered: Vec<(i64, BlockId)> = (0..).zip(blocks.iter().copied()).collect();
+        let cases = numbered.into_iter().map(|(number, block)| (self.int(number, span), block)).collect();
+        let (default, at) = (blocks[blocks.len() - 1], self.at(span));
+        self.finish(End::Switch { on, cases, default, at });
+        self.call_each(calls, blocks, list, span)
     }
 
     pub fn choose(&mut self, calls: Vec<(Callable, Option<Ev>)>, list: Vec<Arg>, span: Span) -> Ev {
@@ -419,6 +480,10 @@ impl Builder<'_> {
     // Methods
 
     // Operators and conversions
+}
+
+fn is_member_pointer(callee: &Expr) -> bool {
+    matches!(&callee.kind, ExprKind::Name(path) if path.segments.last().is_some_and(|last| &*last.name == "operator.*"))
 }
 
 fn has_pack(params: &[TemplateParam]) -> bool {

@@ -39,6 +39,10 @@ impl Builder<'_> {
                 self.declare_from(declaration, &ty, &args[0]);
             }
             Init::None if ty.is_static() => self.bind(&declaration.name, Binding::Static(ty)),
+            Init::None if ty == Ty::FunctionPointer => {
+                let ty = self.pointer_with_assigned(&declaration.name, ty);
+                self.new_variable(declaration, &ty);
+            }
             init => {
                 if ty.is_static() {
                     self.evaluate_all(init);
@@ -183,7 +187,7 @@ impl Builder<'_> {
             _ => declared.clone(),
         };
         let ty = match ty {
-            Ty::Functions(set) => Ty::Functions(self.with_assigned(name, set)),
+            Ty::Functions(_) | Ty::FunctionPointer => self.pointer_with_assigned(name, ty),
             other => other,
         };
         // The value, before the variable is in scope.
@@ -205,7 +209,7 @@ impl Builder<'_> {
     }
 
     /// Functions that the variable may hold: those it begins with, and all it is ever assigned.
-    fn with_assigned(&mut self, name: &Name, set: u32) -> u32 {
+    fn pointer_with_assigned(&mut self, name: &Name, ty: Ty) -> Ty {
         let function = self.activation().function.clone();
         let mut values: Vec<Expr> = Vec::new();
         visit(vec![Node::Stmt(&function.body)], |node| {
@@ -218,7 +222,10 @@ impl Builder<'_> {
             }
             true
         });
-        let mut all = self.function_sets[set as usize].clone();
+        let mut all = match ty {
+            Ty::Functions(set) => self.function_sets[set as usize].clone(),
+            _ => Vec::new(),
+        };
         for value in values {
             if let Some(more) = self.functions_in(&value) {
                 for one in self.function_sets[more as usize].clone() {
@@ -228,7 +235,10 @@ impl Builder<'_> {
                 }
             }
         }
-        self.function_set(all)
+        match all.is_empty() {
+            true => ty,
+            false => Ty::Functions(self.function_set(all)),
+        }
     }
 
     fn new_variable(&mut self, declaration: &Declaration, ty: &Ty) -> Value {
@@ -317,12 +327,8 @@ impl Builder<'_> {
                 }
                 (_, Some((field, ty))) => (self.member_address(base, field, span), ty.clone()),
                 (other, None) => {
-                    let field = match (other, index) {
-                        (Ty::Named(named), 0) if &*named.name == "pair" => "first".to_string(),
-                        (Ty::Named(named), 1) if &*named.name == "pair" => "second".to_string(),
-                        _ => index.to_string(),
-                    };
-                    (self.member_address(base, &Name::from(field), span), Ty::Unknown)
+                    let field = super::library::part_name(other, index);
+                    (self.member_address(base, &field, span), super::library::part_type(other, index))
                 }
             };
             let place = self.follow_reference(Ev::place(address, ty), span);

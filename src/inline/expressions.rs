@@ -114,6 +114,7 @@ impl Builder<'_> {
                 self.eval(a);
                 self.eval_place(b)
             }
+            ExprKind::Conditional(on, yes, no) => self.eval_chosen_place(on, yes, no, expr.span),
             _ => self.eval(expr),
         }
     }
@@ -147,6 +148,8 @@ impl Builder<'_> {
                 {
                     return result;
                 }
+                let beside = if op == UnaryOp::Not { Ty::Bool } else { INT };
+                let ev = self.operand(&ev, &beside, inner.span);
                 let value = self.rvalue(&ev, inner.span);
                 let ty = constant::arithmetic(ev.ty.value(), &INT);
                 match op {
@@ -185,8 +188,11 @@ impl Builder<'_> {
         {
             return result;
         }
-        let x = self.rvalue(left, spans.0);
-        let y = self.rvalue(right, spans.1);
+        let (left, right) =
+            (self.operand(left, &right_ty, spans.0), self.operand(right, &left_ty, spans.1));
+        let (left_ty, right_ty) = (left.ty.value().clone(), right.ty.value().clone());
+        let x = self.rvalue(&left, spans.0);
+        let y = self.rvalue(&right, spans.1);
         if matches!(left_ty, Ty::Pointer(_) | Ty::Array(..)) && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
             let pointer = match &left_ty {
                 Ty::Array(of, _) => Ty::pointer_to((**of).clone()),
@@ -226,18 +232,18 @@ impl Builder<'_> {
     }
 
     fn eval_short_circuit(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Ev {
-        let left = self.rvalue_of(a);
+        let left = self.truth_of(a);
         let skips = if op == BinaryOp::And { 0 } else { 1 };
         if let Some(known) = self.constant_of(left) {
             if i64::from(known != 0) == skips {
                 return Ev::value(self.int(skips, span), Ty::Bool);
             }
-            let right = self.rvalue_of(b);
+            let right = self.truth_of(b);
             return Ev::value(self.truth(right, span), Ty::Bool);
         }
         let effects = self.effects_of(b);
         if !effects.barrier && !effects.writes {
-            let right = self.rvalue_of(b);
+            let right = self.truth_of(b);
             return Ev::value(self.binary(op, left, right, &Ty::Bool, span), Ty::Bool);
         }
         let object = self.temporary("condition", &Ty::Bool, span);
@@ -252,7 +258,7 @@ impl Builder<'_> {
         };
         self.finish(end);
         self.go_on(more);
-        let right = self.rvalue_of(b);
+        let right = self.truth_of(b);
         let right = self.truth(right, b.span);
         self.store(address, right, b.span);
         self.fall_into(after, span);
@@ -276,7 +282,7 @@ impl Builder<'_> {
                 return;
             }
         }
-        let on = self.rvalue_of(expr);
+        let on = self.truth_of(expr);
         self.branch_value(on, yes, no, what, at);
     }
 
@@ -291,7 +297,7 @@ impl Builder<'_> {
     }
 
     fn eval_conditional(&mut self, on: &Expr, yes: &Expr, no: &Expr, span: Span) -> Ev {
-        let test = self.rvalue_of(on);
+        let test = self.truth_of(on);
         if let Some(known) = self.constant_of(test) {
             return self.eval(if known != 0 { yes } else { no });
         }
@@ -320,6 +326,27 @@ impl Builder<'_> {
             return Ev::nothing();
         }
         Ev::place(self.address(object, span), join_types(&a.ty, &b.ty))
+    }
+
+    /// `on ? a : b` where a variable is wanted: one of the two, if both are.
+    fn eval_chosen_place(&mut self, on: &Expr, yes: &Expr, no: &Expr, span: Span) -> Ev {
+        let mut effects = self.effects_of(yes);
+        effects.join(self.effects_of(no));
+        if effects.barrier || effects.writes || !is_variable(yes) || !is_variable(no) {
+            return self.eval_conditional(on, yes, no, span);
+        }
+        let test = self.truth_of(on);
+        if let Some(known) = self.constant_of(test) {
+            return self.eval_place(if known != 0 { yes } else { no });
+        }
+        let (a, b) = (self.eval_place(yes), self.eval_place(no));
+        match (&a.what, &b.what) {
+            (What::Place(x), What::Place(y)) if a.ty == b.ty && a.ty.is_scalar() => {
+                let address = self.select(test, *x, *y, span);
+                Ev { what: What::Place(address), ty: a.ty, is_volatile: a.is_volatile || b.is_volatile }
+            }
+            _ => self.choose_between(test, &a, &b, span, (yes.span, no.span)),
+        }
     }
 
     pub fn choose_between(&mut self, on: Value, a: &Ev, b: &Ev, span: Span, spans: (Span, Span)) -> Ev {
@@ -391,6 +418,16 @@ impl Builder<'_> {
             let value = i64::from(op == BinaryOp::And);
             Ev::value(self.int(value, span), Ty::Bool)
         })
+    }
+}
+
+/// Names something in memory, as far as its form tells.
+fn is_variable(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Unary(UnaryOp::Deref, _) => true,
+        ExprKind::Member { object, arrow, .. } => *arrow || is_variable(object),
+        ExprKind::Conditional(_, yes, no) => is_variable(yes) && is_variable(no),
+        _ => false,
     }
 }
 

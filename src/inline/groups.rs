@@ -81,6 +81,19 @@ impl Builder<'_> {
         }
     }
 
+    /// `invoke_one(group, function, arguments)`: one thread of the group calls the function.
+    pub fn run_by_one(&mut self, name: &Name, list: &[Arg], position: usize, span: Span) {
+        let Some((function, arguments)) = list.get(position..).and_then(<[Arg]>::split_first) else { return };
+        let Some(function) = function.ev.clone() else { return };
+        let on = self.source(Source::Varying(name.clone()), span);
+        let (yes, after) = (self.new_block(), self.new_block());
+        let at = self.at(span);
+        self.branch_value(on, yes, after, Fork::If, at);
+        self.go_on(yes);
+        self.call_evaluated(function, arguments.to_vec(), span);
+        self.fall_into(after, span);
+    }
+
     /// The group of a type that a row asks for with `on`.
     pub fn group_of(&mut self, ty: &Ty, on: &[String]) -> Option<Group> {
         if !on.iter().any(|on| on == "group") {

@@ -85,6 +85,15 @@ impl Builder<'_> {
                 let count = self.rvalue_of(&args[0]);
                 self.emit(Op::BarrierInit { address, count }, span);
             }
+            ty if super::library::has_parts(&ty) && args.len() > 1 => {
+                let list: Vec<(Option<Name>, Expr)> = args.iter().map(|arg| (None, arg.clone())).collect();
+                self.initialise_list(address, &ty, &list, span);
+            }
+            ty if self.is_numbered_barrier(&ty) => {
+                let list = self.eval_args(args);
+                let ev = self.construct_numbered_barrier(&ty, &list);
+                self.store_to(address, &ty, &ev, span);
+            }
             ty @ (Ty::Vector { .. } | Ty::Array(..)) => match args {
                 [one] if !matches!(ty, Ty::Vector { lanes: 1.., .. } if self.is_scalar_expr(one)) => {
                     if let ExprKind::InitList(list) = &one.kind {
@@ -178,11 +187,12 @@ impl Builder<'_> {
                 }
                 [(_, value), ..] => self.initialise(address, &ty, value),
             },
-            _ => {
+            ty => {
                 for (index, (name, value)) in list.iter().enumerate() {
-                    let name = name.clone().unwrap_or_else(|| Name::from(index.to_string()));
+                    let name = name.clone().unwrap_or_else(|| super::library::part_name(&ty, index));
                     let member = self.member_address(address, &name, value.span);
-                    self.initialise(member, &Ty::Unknown, value);
+                    let of = if super::library::has_parts(&ty) { super::library::part_type(&ty, index) } else { Ty::Unknown };
+                    self.initialise(member, &of, value);
                 }
             }
         }
@@ -211,6 +221,7 @@ impl Builder<'_> {
             };
             set.push(field.clone());
             let member = self.member_address(address, &field, value.span);
+            self.note_overlay(class, &field, &Ev::place(member, ty.clone()));
             match ev {
                 Some(ev) => self.store_member(member, &ty, &ev, value.span),
                 None => self.initialise_member(member, &ty, value),

@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::calls::{Arg, CANDIDATES};
 use super::names::Found;
 use super::scope::Binding;
-use super::types::{Callable, Ty};
+use super::types::{Callable, INT, Ty, fit};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
@@ -75,7 +75,10 @@ impl Builder<'_> {
             match calls.len() {
                 0 => {}
                 1 => return Some(self.call_function(&calls[0].0, calls[0].1.clone(), list, &[], span)),
-                n if n <= CANDIDATES => return Some(self.choose(calls, list, span)),
+                n if n <= CANDIDATES => {
+                    let object = self.address_of(base, span);
+                    return Some(self.choose_by(object, calls, list, span));
+                }
                 _ => return None,
             }
         }
@@ -258,18 +261,46 @@ impl Builder<'_> {
         (score > 6 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
     }
 
-    /// A conversion function of the class.
+    /// An operand of a built-in operator: of an object, what its conversion function gives, best one like the other side.
+    pub fn operand(&mut self, ev: &Ev, beside: &Ty, span: Span) -> Ev {
+        let to = if beside.is_scalar() { beside } else { &INT };
+        self.call_conversion(ev, to, span).unwrap_or_else(|| ev.clone())
+    }
+
+    /// The conversion function of the class that fits `to` best.
     pub fn call_conversion(&mut self, ev: &Ev, to: &Ty, span: Span) -> Option<Ev> {
         let Ty::Class(class) = ev.ty.value().clone() else { return None };
-        let program = self.program;
-        let conversion = program.members(class.item).iter().copied().find(|id| {
-            let item = program.item(*id);
-            item.has_body && item.name.strip_prefix("operator ").is_some()
-        })?;
-        let function = program.function(conversion)?.clone();
-        let callable = Callable { item: conversion, function, class: Some(class), scope: None, is_static: false };
-        let result = self.call_function(&callable, Some(ev.clone()), Vec::new(), &[], span);
+        let mut best: Option<(u32, Callable, Ty)> = None;
+        for conversion in self.conversions_of(&class, 0) {
+            let scope = self.scope_of_callable(&conversion);
+            let gives = self.resolve_in(scope, &conversion.function.result);
+            let Some(fits) = fit(&gives, to) else { continue };
+            if best.as_ref().is_none_or(|(known, ..)| fits > *known) {
+                best = Some((fits, conversion, gives));
+            }
+        }
+        let (_, conversion, gives) = best?;
+        let result = self.call_function(&conversion, Some(ev.clone()), Vec::new(), &[], span);
         let value = self.rvalue(&result, span);
-        Some(Ev::value(value, to.clone()))
+        let value = self.convert(value, &gives, to, span);
+        Some(Ev::value(value, if to.is_known() { to.clone() } else { gives }))
+    }
+
+    /// Conversion functions of a class and of its bases.
+    fn conversions_of(&mut self, class: &Arc<super::types::ClassTy>, depth: usize) -> Vec<Callable> {
+        let program = self.program;
+        let is_conversion = |name: &str| name.starts_with("operator ");
+        let outside = program.members(class.item).iter().map(|id| program.item(*id).name.clone());
+        let inside = class.class.methods.iter().map(|method| method.name.clone());
+        let mut names: Vec<Name> = outside.chain(inside).filter(|name| is_conversion(name)).collect();
+        names.sort();
+        names.dedup();
+        let mut found: Vec<Callable> = names.iter().flat_map(|name| self.methods_of(class, name)).collect();
+        if depth < 8 {
+            for base in self.bases_of(class) {
+                found.extend(self.conversions_of(&base, depth + 1));
+            }
+        }
+        found
     }
 }

@@ -89,7 +89,8 @@ impl Builder<'_> {
             }
             _ => wanted,
         };
-        if by_reference && let Some(ev) = arg.ev.as_ref().filter(|ev| ev.is_place()) {
+        let converts_to_scalar = ty.is_scalar() && matches!(arg_ty.value(), Ty::Class(_));
+        if by_reference && let Some(ev) = arg.ev.as_ref().filter(|ev| ev.is_place() && !converts_to_scalar) {
             let address = self.address_of(ev, arg.span);
             return (Binding::Alias { address, ty, is_volatile: ev.is_volatile }, None);
         }

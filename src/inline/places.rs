@@ -19,8 +19,10 @@ impl Builder<'_> {
                 let ty = self.field_type(&class, index);
                 match self.this() {
                     Some((this, _)) => {
-                        let base = Ev::place(this, Ty::Class(class));
-                        self.member_of(&base, &name, ty, span)
+                        let base = Ev::place(this, Ty::Class(class.clone()));
+                        let place = self.member_of(&base, &name, ty, span);
+                        self.note_overlay(&class, &name, &place);
+                        place
                     }
                     None => Ev::value(self.unknown(Vec::new(), span), ty),
                 }
@@ -181,7 +183,9 @@ impl Builder<'_> {
             Ty::Class(class) => match self.find_in_class(&class, segment) {
                 Some(Found::Field(owner, index)) => {
                     let ty = self.field_type(&owner, index);
-                    self.member_of(base, name, ty, span)
+                    let place = self.member_of(base, name, ty, span);
+                    self.note_overlay(&owner, name, &place);
+                    place
                 }
                 Some(Found::StaticField(owner, index)) => self.eval_static_member(&owner, index, span),
                 Some(Found::Constant(value, ty)) => Ev::value(self.int(value, span), ty),
@@ -195,13 +199,19 @@ impl Builder<'_> {
                 }
                 self.member_of(base, name, (*of).clone(), span)
             }
-            _ => self.member_of(base, name, Ty::Unknown, span),
+            ty => {
+                let part = usize::from(&**name == "second");
+                let of = if super::library::has_parts(&ty) { super::library::part_type(&ty, part) } else { Ty::Unknown };
+                self.member_of(base, name, of, span)
+            }
         }
     }
 
     pub fn eval_index(&mut self, base: &Expr, index: &Expr, span: Span) -> Ev {
         let object = self.eval_place(base);
         let subscript = self.eval(index);
+        let is_pointer = matches!(object.ty.value(), Ty::Pointer(_) | Ty::Array(..));
+        let subscript = if is_pointer { self.operand(&subscript, &INT, index.span) } else { subscript };
         match object.ty.value().clone() {
             Ty::Class(_) => {
                 if let Some(result) = self.call_operator("operator[]", &[object.clone(), subscript.clone()], span) {

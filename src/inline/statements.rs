@@ -207,7 +207,7 @@ impl Builder<'_> {
 
     fn read_variable(&mut self, name: &Name, span: Span) -> Value {
         let path = Path { segments: vec![Segment { name: name.clone(), args: None }], global: false };
-        self.rvalue_of(&Expr { kind: ExprKind::Name(path), span })
+        self.truth_of(&Expr { kind: ExprKind::Name(path), span })
     }
 
     /// From the keyword to what closes the head.
@@ -398,6 +398,7 @@ impl Builder<'_> {
         let (on, ty) = match condition {
             Condition::Expr(value) => {
                 let ev = self.eval(value);
+                let ev = self.operand(&ev, &INT, value.span);
                 (self.rvalue(&ev, value.span), ev.ty)
             }
             Condition::Declare(declaration) => {

@@ -62,12 +62,39 @@ impl Builder<'_> {
         match &ev.what {
             What::Value(value) => *value,
             What::Place(address) if matches!(ev.ty.value(), Ty::Array(..)) => *address,
-            What::Place(address) => self.load(*address, ev.is_volatile, span),
+            What::Place(address) => match *self.op(*address) {
+                // A choice of two variables is read as the choice of their values.
+                Op::Select { on, yes, no } if ev.ty.value().is_scalar() && !ev.is_volatile => {
+                    let (yes, no) = (self.load(yes, false, span), self.load(no, false, span));
+                    self.select(on, yes, no, span)
+                }
+                _ => self.load(*address, ev.is_volatile, span),
+            },
             What::Parts(parts) => {
                 let from = parts.iter().map(|(_, value)| *value).collect();
                 self.unknown(from, span)
             }
             What::Nothing => self.int(0, span),
+        }
+    }
+
+    /// The value as one of type `to`, by the conversion function of a class where it is an object.
+    pub fn rvalue_as(&mut self, ev: &Ev, to: &Ty, span: Span) -> Value {
+        if to.value().is_scalar()
+            && let Some(converted) = self.call_conversion(ev, to.value(), span)
+        {
+            return self.rvalue(&converted, span);
+        }
+        let value = self.rvalue(ev, span);
+        self.convert(value, &ev.ty, to, span)
+    }
+
+    /// A condition's value.
+    pub fn truth_of(&mut self, expr: &Expr) -> Value {
+        let ev = self.eval(expr);
+        match ev.ty.value() {
+            Ty::Class(_) => self.rvalue_as(&ev, &Ty::Bool, expr.span),
+            _ => self.rvalue(&ev, expr.span),
         }
     }
 
@@ -101,11 +128,14 @@ impl Builder<'_> {
                 }
             }
             What::Place(from) if self.is_copied_whole(ty, &ev.ty) => {
+                if !self.overlays.is_empty() {
+                    let value = self.load(*from, false, span);
+                    self.write_overlaid(address, value, span);
+                }
                 self.emit(Op::Copy { to: address, from: *from }, span);
             }
             What::Place(_) | What::Value(_) => {
-                let value = self.rvalue(ev, span);
-                let value = self.convert(value, &ev.ty, ty, span);
+                let value = self.rvalue_as(ev, ty, span);
                 self.store(address, value, span);
             }
         }

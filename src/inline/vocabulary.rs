@@ -36,8 +36,13 @@ impl Builder<'_> {
             let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
             return self.call_group_method(&group, written, &name, args, span);
         }
-        // `NamedBarrier::sync(threads, id)`
-        if let Some(class) = path.segments.len().checked_sub(2).map(|index| path.segments[index].name.clone())
+        // `NamedBarrier::sync(threads, id)`, or by another name for the class
+        if let Some((_, class)) = path.segments.split_last().filter(|(_, class)| !class.is_empty())
+            && !self.words.barrier_method(&name).is_empty()
+            && let Some(class) = match self.resolve_path(&Path { segments: class.to_vec(), global: path.global }) {
+                Ty::Named(named) => Some(named.name.clone()),
+                _ => class.last().map(|class| class.name.clone()),
+            }
             && let Some(row) =
                 self.words.barrier_method(&name).iter().find(|row| row.on.iter().any(|on| **on == *class)).cloned()
         {
@@ -51,7 +56,10 @@ impl Builder<'_> {
             }
             return Ev::nothing();
         }
-        if self.words.library(&name).is_some() || args.is_empty() && last.args.is_some() && !self.is_word(&name) {
+        if self.words.library(&name).is_some()
+            || self.words.is_numbered_class(&name)
+            || args.is_empty() && last.args.is_some() && !self.is_word(&name)
+        {
             // `cub::BlockReduce<int, 128>(temp)`, `cg::plus<int>()`: an object of a class not in view.
             let ty = self.named(last);
             return self.construct_value(&ty, args, span);
@@ -69,10 +77,14 @@ impl Builder<'_> {
             }
             if let Some(group) = list.first().and_then(|arg| self.group_of(&arg.ty(), &row.on)) {
                 let written = match path.segments.len() {
-                    0 | 1 => name,
+                    0 | 1 => name.clone(),
                     _ => Name::from(path.segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join("::")),
                 };
-                return self.barrier_by_row(&row, written, Some(group), &list, span);
+                let result = self.barrier_by_row(&row, written, Some(group), &list, span);
+                if let Some(position) = row.runs {
+                    self.run_by_one(&name, &list, position, span);
+                }
+                return result;
             }
         }
         if &*name == "init"
@@ -107,6 +119,9 @@ impl Builder<'_> {
             return Ev::value(self.emit(Op::Load { address: values[0], is_volatile: false, read_only }, span), ty);
         }
         if let Some(kind) = self.words.function(&name) {
+            if let Some(result) = self.call_library(kind, path, &list, span) {
+                return result;
+            }
             return self.known_function(kind, &name, &list, span);
         }
         if let Some(rest) = name.strip_prefix("make_")
@@ -195,7 +210,7 @@ impl Builder<'_> {
 
     /// A function nobody shows: as uniform as its arguments, and it may write what they point to.
     pub fn call_unseen(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
-        let from = self.arg_values(list);
+        let mut from = self.arg_values(list);
         let plain =
             |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));
         if name.starts_with("__") && list.iter().all(plain) {
@@ -206,8 +221,30 @@ impl Builder<'_> {
         if self.words.function(name) == Some(FunctionKind::OfType) && !list.iter().any(is_plain_value) {
             return Ev::value(self.emit(Op::Unknown { from: Vec::new(), unseen: None }, span), Ty::Unknown);
         }
+        from.extend(self.contents_of(&from.clone(), span));
         self.clobber_args(list, &from, span);
         Ev::value(self.emit(Op::Unknown { from, unseen: Some(name.clone()) }, span), Ty::Unknown)
+    }
+
+    /// What stands in the thread's own variables that pointers among these lead to: whoever gets the pointer can read it.
+    fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
+        let mut contents = Vec::new();
+        for value in values {
+            let mut at = *value;
+            let object = loop {
+                match self.op(at) {
+                    Op::Address(object) => break Some(*object),
+                    Op::Element { base, .. } | Op::Member { base, .. } => at = *base,
+                    _ => break None,
+                }
+            };
+            if let Some(object) = object
+                && self.graph.objects[object.index()].kind == ObjectKind::Local
+            {
+                contents.push(self.load(*value, false, span));
+            }
+        }
+        contents
     }
 
     // Methods
@@ -231,7 +268,8 @@ impl Builder<'_> {
                     }
                     _ => None,
                 };
-                return Some(self.barrier_by_row(&row, written, group, list, span));
+                let list = self.numbered_arguments(&row, base, list, span);
+                return Some(self.barrier_by_row(&row, written, group, &list, span));
             }
             if let Some(group) = self.group_of(&ty, &row.on) {
                 return Some(self.barrier_by_row(&row, written, Some(group), list, span));
@@ -401,6 +439,7 @@ impl Builder<'_> {
                 })
             }
             Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
+            ty if self.is_numbered_barrier(ty) => self.construct_numbered_barrier(ty, list),
             _ => match list {
                 [] => Ev::value(self.int(0, span), ty.clone()),
                 [one] => {

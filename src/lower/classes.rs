@@ -6,7 +6,7 @@ use crate::lower::names::{last_name, path};
 use crate::lower::reader::Reader;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::class_path;
-use crate::program::{Class, TemplateParam};
+use crate::program::{Class, Name, TemplateParam};
 use std::sync::Arc;
 
 /// A `struct_specifier` and its kin.
@@ -25,7 +25,10 @@ pub fn class(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Class
         }
     }
     if let Some(body) = reader.child(id, Field::Body) {
-        members(reader, body, &mut class);
+        match reader.kind(id) {
+            Kind::UnionSpecifier => union_members(reader, body, &mut class),
+            _ => members(reader, body, &mut class),
+        }
     }
     class
 }
@@ -34,6 +37,31 @@ fn members(reader: &mut Reader, body: Id, class: &mut Class) {
     for child in reader.tree.children(body) {
         member(reader, child, class);
     }
+}
+
+fn union_members(reader: &mut Reader, body: Id, class: &mut Class) {
+    let mut parts: Vec<Vec<Name>> = Vec::new();
+    for child in reader.tree.children(body) {
+        let before = class.members.len();
+        member(reader, child, class);
+        let added = class.members[before..].iter().filter(|member| !member.storage.is_static);
+        let names: Vec<Name> = added.map(|member| member.name.clone()).collect();
+        // `float x, y;` declares two of them, `struct { float x, y; };` one with two members.
+        match reader.kind(child) {
+            Kind::StructSpecifier | Kind::ClassSpecifier => parts.push(names),
+            _ if is_unnamed_class(reader, child) => parts.push(names),
+            _ => parts.extend(names.into_iter().map(|name| vec![name])),
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    if parts.len() > 1 {
+        class.unions.push(parts);
+    }
+}
+
+/// `struct { .. };` as the grammar has it inside a class: a declaration of nothing.
+fn is_unnamed_class(reader: &Reader, id: Id) -> bool {
+    reader.tree.child_of_kind(id, Kind::StructSpecifier).is_some() && reader.child(id, Field::Declarator).is_none()
 }
 
 fn member(reader: &mut Reader, id: Id, class: &mut Class) {
@@ -75,7 +103,11 @@ fn defined_type(reader: &mut Reader, id: Id, alone: bool, class: &mut Class) {
                 && reader.child(id, Field::Name).is_none()
                 && let Some(body) = reader.child(id, Field::Body)
             {
-                reader.deeper(id, |reader| members(reader, body, class));
+                let is_union = reader.kind(id) == Kind::UnionSpecifier;
+                reader.deeper(id, |reader| match is_union {
+                    true => union_members(reader, body, class),
+                    false => members(reader, body, class),
+                });
             }
         }
         _ => {}

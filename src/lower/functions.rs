@@ -4,7 +4,7 @@ use crate::lower::calls::trailing_type;
 use crate::lower::declarations::parameters;
 use crate::lower::expressions::arguments;
 use crate::lower::names::{last_name, path};
-use crate::lower::reader::Reader;
+use crate::lower::reader::{Reader, plain_path};
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, unwrap_declarator};
@@ -51,7 +51,38 @@ fn head_round(reader: &mut Reader, base: Type, declarator: Option<Id>) -> Head {
         None => Vec::new(),
     };
     let result = it.function.and_then(|function| trailing_type(reader, function)).unwrap_or(it.ty);
+    let result = conversion_result(&name).unwrap_or(result);
     Head { name, params, result }
+}
+
+/// What a conversion function gives, by its name: `operator const T *`.
+fn conversion_result(name: &str) -> Option<Type> {
+    let words = name.strip_prefix("operator ")?;
+    let mut is_const = false;
+    let mut names: Vec<&str> = Vec::new();
+    let mut pointers = 0;
+    for word in words.split_ascii_whitespace() {
+        let (plain, stars) = match word.find(['*', '&']) {
+            Some(at) => word.split_at(at),
+            None => (word, ""),
+        };
+        match plain {
+            "" | "volatile" | "::" => {}
+            "const" => is_const = true,
+            plain => names.push(plain),
+        }
+        pointers += stars.matches('*').count();
+    }
+    let is_scalar = names.iter().all(|name| matches!(*name, "unsigned" | "signed" | "long" | "short" | "int" | "char"));
+    let text = if is_scalar { names.join(" ") } else { names.last()?.to_string() };
+    if !text.starts_with(|c: char| c.is_alphabetic() || c == '_') || names.iter().any(|name| name.contains('<')) {
+        return Some(Type::plain(TypeKind::Unknown));
+    }
+    let mut ty = Type { is_const, ..Type::plain(TypeKind::Named(plain_path(Name::from(text)))) };
+    for _ in 0..pointers {
+        ty = Type::plain(TypeKind::Pointer(Box::new(ty)));
+    }
+    Some(ty)
 }
 
 pub fn initialisers(reader: &mut Reader, list: Id) -> Vec<(Path, Vec<Expr>)> {

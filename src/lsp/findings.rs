@@ -166,7 +166,7 @@ fn numbered(finding: &Finding) -> Vec<(&Note, String)> {
 
 /// `a block of 64 threads, n = 33: threads 33..63 are missing`
 fn missing(witness: &Witness) -> String {
-    let who = threads::list(&witness.missing, witness.lanes);
+    let who = threads::list(&witness.missing, witness.unit);
     let verb = match witness.missing.as_slice() {
         [(first, last)] if first == last => "is",
         _ => "are",

@@ -282,7 +282,7 @@ fn marked_line(text: &[u8], marks: &[&Mark], page: &mut String) {
 fn drawing(finding: &Finding, page: &mut String) {
     let Some(witness) = &finding.witness else { return };
     let (arrive, missing) =
-        (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
+        (threads::list(&witness.arrive, witness.unit), threads::list(&witness.missing, witness.unit));
     let given = if witness.given.is_empty() { String::new() } else { format!("{}: ", code(&witness.given)) };
     let _ = write!(page, "<figure class=\"threads\">\n<figcaption>{given}");
     let _ = write!(page, "<b class=\"comes\">{}</b> arrive, <b class=\"missing\">{}</b> do not", arrive, missing);

@@ -8,7 +8,7 @@ mod snippet;
 use super::confirm;
 use super::threads::{self, Lane};
 use super::{Located, Report, Style};
-use crate::finding::{Finding, Role, Severity};
+use crate::finding::{Finding, Role, Severity, Unit};
 use crate::settings;
 use crate::text::{FileId, Range, Source};
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
@@ -250,9 +250,10 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     let rows = threads::rows(witness);
     let labels: Vec<String> = rows.iter().map(|row| threads::label(witness, row)).collect();
     let width = labels.iter().map(String::len).max().unwrap_or(0);
-    let given = match (witness.given.as_str(), witness.lanes) {
-        ("", true) => "lanes of the warp",
-        ("", false) => "threads of the block",
+    let given = match (witness.given.as_str(), witness.unit) {
+        ("", Unit::Lane) => "lanes of the warp",
+        ("", Unit::Thread) => "threads of the block",
+        ("", Unit::Block) => "blocks of the grid",
         (given, _) => given,
     };
     text.push_str(&format!("  {given}:\n"));
@@ -278,11 +279,10 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
         }
         text.push('\n');
     }
-    let (arrive, miss) =
-        (threads::list(&witness.arrive, witness.lanes), threads::list(&witness.missing, witness.lanes));
+    let (arrive, miss) = (threads::list(&witness.arrive, witness.unit), threads::list(&witness.missing, witness.unit));
     text.push_str(&format!("    {comes} arrive: {arrive}   {missing} missing: {miss}"));
     if let Some(mask) = witness.mask {
-        let named = threads::list(&threads::ranges(mask), true);
+        let named = threads::list(&threads::ranges(mask), Unit::Lane);
         text.push_str(&format!("   mask: {mask:#010x}, {named}"));
     }
     text.push('\n');

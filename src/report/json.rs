@@ -173,7 +173,7 @@ impl<'a> Finding<'a> {
             related: causes(&located.related),
             witness: finding.witness.as_ref().map(|witness| Witness {
                 given: &witness.given,
-                unit: if witness.lanes { "lane" } else { "thread" },
+                unit: witness.unit.name(),
                 arrive: &witness.arrive,
                 missing: &witness.missing,
                 mask: witness.mask.map(|mask| format!("{mask:#010x}")),

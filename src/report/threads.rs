@@ -1,6 +1,6 @@
 //! Which threads come and which do not, as rows of 32: one per warp, equal neighbours as one.
 
-use crate::finding::Witness;
+use crate::finding::{Unit, Witness};
 
 /// Consecutive warps in which the same lanes come.
 pub struct Row {
@@ -45,8 +45,9 @@ fn lane(witness: &Witness, thread: u32) -> Lane {
 
 /// `warp 0`, `warps 2..7`; nothing for a single warp's lanes.
 pub fn label(witness: &Witness, row: &Row) -> String {
-    match (witness.lanes, row.first_warp == row.last_warp) {
-        (true, _) => "lanes".to_string(),
+    match (witness.unit, row.first_warp == row.last_warp) {
+        (Unit::Lane, _) => "lanes".to_string(),
+        (Unit::Block, _) => "blocks".to_string(),
         (_, true) => format!("warp {}", row.first_warp),
         _ => format!("warps {}..{}", row.first_warp, row.last_warp),
     }
@@ -65,15 +66,10 @@ pub fn ranges(mask: u32) -> Vec<(u32, u32)> {
 }
 
 /// `threads 33..63`, `lanes 0, 2, 4, ...`
-pub fn list(ranges: &[(u32, u32)], lanes: bool) -> String {
+pub fn list(ranges: &[(u32, u32)], unit: Unit) -> String {
     const LISTED: usize = 6;
     let one = ranges.len() == 1 && ranges[0].0 == ranges[0].1;
-    let noun = match (lanes, one) {
-        (true, true) => "lane",
-        (true, false) => "lanes",
-        (false, true) => "thread",
-        (false, false) => "threads",
-    };
+    let noun = format!("{}{}", unit.name(), if one { "" } else { "s" });
     let piece = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}..{last}") };
     let mut pieces: Vec<String> = ranges.iter().take(LISTED).map(piece).collect();
     if ranges.len() > LISTED {

@@ -1,9 +1,11 @@
 //! Where kernels are launched, and with how many threads: `k<<<grid, block>>>`, the runtime's calls, what the kernel promises.
 //!
-//! The host's code is read by its tokens. Constants, variables that are written once, template arguments and the parameters
-//! of wrappers are followed; whatever is computed at run time is unknown, and stays so.
+//! The host's code is read by its tokens. Constants, local variables, template arguments and the parameters of wrappers are
+//! followed. Where the program chooses one of several values (`big ? 256 : 128`), there is a launch for each; whatever else is
+//! computed at run time is unknown, and stays so.
 
 mod callers;
+mod choices;
 mod code;
 mod evaluate;
 mod locals;
@@ -14,8 +16,9 @@ use super::lexer::TokenKind;
 use super::tree::Tree;
 use crate::graph::ItemId;
 use crate::text::Range;
+use choices::Choices;
 use code::{Callee, Code, Shape, Site};
-use evaluate::{Value, evaluate};
+use evaluate::{Number, Value, evaluate};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::{Bound, Frame, Scope};
@@ -34,6 +37,8 @@ pub struct Launch {
     /// Extents in x, y, z; none where unknown.
     pub block: [Option<u32>; 3],
     pub grid: [Option<u32>; 3],
+    /// What the block's extents do not exceed, where that is known: `std::min(n, 256)`.
+    pub block_limit: [Option<u32>; 3],
     /// From a cluster attribute of the launch.
     pub cluster: Option<[u32; 3]>,
     pub at: Range,
@@ -78,6 +83,9 @@ pub(super) struct Work<'s> {
     needs_caller: Cell<bool>,
     /// A limit was met.
     gave_up: Cell<bool>,
+    choices: RefCell<Choices>,
+    /// It was asked which way a fork goes, so what comes out holds for this reading only.
+    chose: Cell<bool>,
 }
 
 impl Launches {
@@ -175,6 +183,8 @@ impl<'s> Work<'s> {
             budget: Cell::new(BUDGET),
             needs_caller: Cell::new(false),
             gave_up: Cell::new(false),
+            choices: RefCell::default(),
+            chose: Cell::new(false),
         }
     }
 
@@ -281,13 +291,12 @@ pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
 /// Adds the launches of `kernel` at one site: one for each way to it that matters.
 fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mut Vec<Launch>) {
     let item = work.tree.item(kernel);
-    let named = code.view.text(site.callee.name) == item.name.as_bytes();
-    if !named
-        && !is_parameter(code, site)
-        && locals::initialiser_tokens(code, code.view.text(site.callee.name), site.callee.name).is_none()
-    {
+    let callee = code.view.text(site.callee.name);
+    let named = callee == item.name.as_bytes();
+    if !named && !is_parameter(code, site) && !locals::is_local(code, callee, site.callee.name) {
         return;
     }
+    let ways = choices::ways_to(code, site.tokens.start);
     // Values that need no caller come out in the first try.
     let empty = Frame::default();
     let scope = Scope { work, frame: &empty };
@@ -298,18 +307,18 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
             Some((name, evaluate(&scope, code, value)?.int()?))
         })
         .collect();
+    let launches = |frame: Frame| -> Vec<Launch> {
+        let frame = Frame { assumed: assumed.clone(), ..frame };
+        work.readings(&ways, || launch(work, code, site, kernel, &frame)).into_iter().flatten().collect()
+    };
     work.needs_caller.set(false);
-    let plain = launch(work, code, site, kernel, &Frame { assumed: assumed.clone(), ..Frame::default() });
+    let plain = launches(Frame::default());
     let needs_caller = work.needs_caller.replace(false);
-    if named && !needs_caller {
+    if !needs_caller && (named || !plain.is_empty()) {
         found.extend(plain);
         return;
     }
-    if !named && plain.is_some() && !needs_caller {
-        found.extend(plain);
-        return;
-    }
-    if !named && !is_parameter(code, site) {
+    if !named && !is_parameter(code, site) && plain.is_empty() {
         return;
     }
     for frame in callers::frames(work, code, 0) {
@@ -322,10 +331,10 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
                     known.is_none_or(|known| known == Value::Int(*value))
                 }) =>
             {
-                found.extend(launch(work, code, site, kernel, &Frame { assumed: assumed.clone(), ..frame }));
+                found.extend(launches(frame));
             }
             Some(_) => {}
-            None => found.extend(plain.clone()),
+            None => found.extend(plain.iter().cloned()),
         }
     }
 }
@@ -352,15 +361,19 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
             (config(b"gridDim"), config(b"blockDim"), cluster_of(&scope, code))
         }
     };
-    let numbers = |value: Option<Value>| {
+    let extents = |value: Option<Value>, exact: bool| {
         let extent = value.map_or([None; 3], Value::extent);
-        extent.map(|extent| extent.and_then(|extent| u32::try_from(extent).ok()).filter(|extent| *extent > 0))
+        let wanted = |number: Number| (number.exact || !exact).then_some(number.value);
+        extent.map(|extent| {
+            extent.and_then(wanted).and_then(|extent| u32::try_from(extent).ok()).filter(|extent| *extent > 0)
+        })
     };
     Some(Launch {
         kernel,
         template_args,
-        block: numbers(block),
-        grid: numbers(grid),
+        block: extents(block, true),
+        grid: extents(grid, true),
+        block_limit: extents(block, false),
         cluster,
         at: code.place(site.tokens.clone()),
     })
@@ -377,8 +390,8 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
     if depth > 4 {
         return None;
     }
-    if let Some(range) = locals::initialiser_tokens(code, name, callee.name) {
-        let callee = code::callee_in(&code.view, range)?;
+    if let Some(range) = locals::stands_for(scope, code, name, callee.name) {
+        let callee = code::callee_in(&code.view, chosen(scope, code, range)?)?;
         return launched(scope, code, &callee, kernel, depth + 1);
     }
     let name = std::str::from_utf8(name).ok()?;
@@ -395,6 +408,21 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
     }
     let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
     Some(arguments.into_iter().map(|range| view.spelled(range)).collect())
+}
+
+/// The arm of `big ? k<256> : k<128>` that is taken, or the whole where nothing is chosen.
+fn chosen(scope: &Scope, code: &Code, range: std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    let view = &code.view;
+    let mut range = range;
+    for _ in 0..8 {
+        let Some(question) = evaluate::question_in(view, range.clone()) else { return Some(range) };
+        let colon = evaluate::colon_behind(view, question + 1, range.end)?;
+        range = match choices::holds(scope, code, range.start..question)? {
+            true => question + 1..colon,
+            false => colon + 1..range.end,
+        };
+    }
+    None
 }
 
 /// `attribute[0].val.clusterDim.x = 2;` and its kin in the launching function.

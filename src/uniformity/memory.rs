@@ -11,6 +11,8 @@ use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
 use crate::graph::{Barrier, BlockId, Graph, Group, InstId, ObjectKind, Op};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Positions of the barriers that order memory.
 pub struct Order<'a> {
@@ -20,7 +22,12 @@ pub struct Order<'a> {
     index_of: Vec<u32>,
     /// By block, position and group.
     barriers: Vec<Vec<(u32, Extent)>>,
+    /// By the block set out from, the group, and whether loops are gone round: blocks come to without a barrier.
+    reached: RefCell<FxHashMap<(BlockId, Extent, bool), Rc<[bool]>>>,
 }
+
+/// Bytes of what is remembered of ways between blocks.
+const MAX_REACHED: usize = 32 << 20;
 
 /// The group whose threads a barrier brings together, for ordering memory.
 pub fn scope(barrier: &Barrier) -> Extent {
@@ -50,7 +57,7 @@ impl<'a> Order<'a> {
                 }
             }
         }
-        Order { graph, flow, block_of, index_of, barriers }
+        Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default() }
     }
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
@@ -67,6 +74,14 @@ impl<'a> Order<'a> {
         if !self.flow.runs(start) || !self.flow.runs(end) || barrier_between(start, first, u32::MAX) {
             return false;
         }
+        !barrier_between(end, 0, last) && self.reached_from(start, group, round)[end.index()]
+    }
+
+    /// Blocks that some way from the end of `start` leads to without a barrier of the group.
+    fn reached_from(&self, start: BlockId, group: Extent, round: bool) -> Rc<[bool]> {
+        if let Some(known) = self.reached.borrow().get(&(start, group, round)) {
+            return known.clone();
+        }
         let mut seen = vec![false; self.graph.blocks.len()];
         let mut work: Vec<(BlockId, BlockId)> =
             self.flow.successors[start.index()].iter().map(|to| (start, *to)).collect();
@@ -74,10 +89,7 @@ impl<'a> Order<'a> {
             if (!round && self.flow.is_back_edge(before, block)) || std::mem::replace(&mut seen[block.index()], true) {
                 continue;
             }
-            if block == end && !barrier_between(block, 0, last) {
-                return true;
-            }
-            if !barrier_between(block, 0, u32::MAX) {
+            if !self.barriers[block.index()].iter().any(|(_, scope)| *scope >= group) {
                 let entered = self.flow.head_of[block.index()]
                     .filter(|index| !self.flow.in_loop(before, *index) && self.each_trip_waits(*index, group));
                 let onward = self.flow.successors[block.index()].iter();
@@ -85,7 +97,13 @@ impl<'a> Order<'a> {
                 work.extend(onward.filter(stays).map(|to| (block, *to)));
             }
         }
-        false
+        let seen: Rc<[bool]> = seen.into();
+        let mut reached = self.reached.borrow_mut();
+        if reached.len() * seen.len() > MAX_REACHED {
+            reached.clear();
+        }
+        reached.insert((start, group, round), seen.clone());
+        seen
     }
 }
 

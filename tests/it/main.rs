@@ -19,6 +19,7 @@ mod sample;
 mod settings;
 mod shard;
 mod suppress;
+mod witness;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.
 fn assert_generated(path: &str, text: &str) {

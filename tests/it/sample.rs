@@ -1,7 +1,7 @@
 //! One outcome as the analysis would hand it over, made by hand: two files, a story through both, lanes, a fix, awkward text.
 
 use synclint::chart::{Chart, Edge, Line, Node, NodeKind, Stop, Who};
-use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Witness};
+use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Unit, Witness};
 use synclint::rules;
 use synclint::session::Outcome;
 use synclint::text::{FileId, Range, Source};
@@ -63,7 +63,7 @@ pub fn outcome() -> Outcome {
                 given: "block of 96 threads, n = 33".to_string(),
                 arrive: vec![(0, 32)],
                 missing: vec![(33, 95)],
-                lanes: false,
+                unit: Unit::Thread,
                 mask: None,
             }),
             help: Some("move the barrier out of the branch and guard the accesses".to_string()),
@@ -89,7 +89,7 @@ pub fn outcome() -> Outcome {
                 given: "one warp".to_string(),
                 arrive: vec![(0, 15)],
                 missing: vec![(16, 31)],
-                lanes: true,
+                unit: Unit::Lane,
                 mask: Some(0xffff_ffff),
             }),
             help: Some("name the lanes that come: `__syncwarp(0x0000ffff)`".to_string()),

@@ -138,7 +138,10 @@ impl Composer {
             self.tokens(from, header.clone());
             self.literal(" ");
         }
-        self.result(from, parts);
+        match converted_to(&found.name, parts.role) {
+            Some(written) => self.literal(written),
+            None => self.result(from, parts),
+        }
         self.literal(" ");
         let place = view.token(found.name_token as usize).map_or(0, |token| token.start);
         self.name_at(from, place, &plain_name(&found.name, parts.role));
@@ -172,9 +175,10 @@ impl Composer {
         result.add(source, parts.trailing.clone().unwrap_or(parts.result.clone()));
         let result = result.done.expanded.text;
         let simple = result.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:<>,*& ".contains(&byte));
-        self.literal(match result.trim() {
-            "" => "void",
-            written if simple && !written.contains("decltype") => written,
+        self.literal(match (result.trim(), converted_to(&found.name, parts.role)) {
+            (_, Some(written)) => written,
+            ("", _) => "void",
+            (written, _) if simple && !written.contains("decltype") => written,
             _ => "auto",
         });
         self.literal(" ");
@@ -384,6 +388,13 @@ fn is_dropped_word(word: &[u8]) -> bool {
             | b"enum"
             | b"register"
     ) || super::attributes::is_attribute(word)
+}
+
+/// What a conversion function gives, which its name tells: `operator const T *`.
+fn converted_to(name: &str, role: Role) -> Option<&str> {
+    let written = name.strip_prefix("operator ").filter(|_| role == Role::Conversion)?;
+    let simple = written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:<>,*& ".contains(&byte));
+    Some(if simple && !written.contains("decltype") { written } else { "auto" })
 }
 
 /// `operator()` -> `operator__`, `~Tile` -> `destroy_Tile`: an identifier for the parser; the item knows the real name.

@@ -1,6 +1,7 @@
 //! Who calls a host function, and with what: found by the name's text in the files that see it.
 
 use super::Work;
+use super::choices;
 use super::code::Code;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
@@ -52,6 +53,8 @@ pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>>
 }
 
 struct Call {
+    /// The token of the function's name.
+    at: usize,
     template_arguments: Option<Range<usize>>,
     arguments: Vec<Range<usize>>,
 }
@@ -77,7 +80,7 @@ fn calls(tree: &Tree, caller: &Code, callee: &Code) -> Vec<Call> {
             .function()
             .is_some_and(|parts| count >= parts.count.min && (count <= parts.count.max || parts.count.variadic));
         if fits {
-            found.push(Call { template_arguments, arguments });
+            found.push(Call { at, template_arguments, arguments });
         }
     }
     found
@@ -85,6 +88,7 @@ fn calls(tree: &Tree, caller: &Code, callee: &Code) -> Vec<Call> {
 
 /// Adds a frame for each way in which the caller itself is called, if that makes a difference.
 fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, found: &mut Vec<Option<Frame>>) {
+    let ways = choices::ways_to(caller, call.at);
     let attempt = |frame: &Frame| {
         let scope = Scope { work, frame };
         let mut bound = Frame::default();
@@ -110,15 +114,15 @@ fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, f
         bound
     };
     work.needs_caller.set(false);
-    let plain = attempt(&Frame::default());
+    let plain = work.readings(&ways, || attempt(&Frame::default()));
     if !work.needs_caller.replace(false) {
-        found.push(Some(plain));
+        found.extend(plain.into_iter().map(Some));
         return;
     }
     for frame in frames(work, caller, level + 1) {
         match frame {
-            Some(frame) => found.push(Some(attempt(&frame))),
-            None => found.push(Some(plain.clone())),
+            Some(frame) => found.extend(work.readings(&ways, || attempt(&frame)).into_iter().map(Some)),
+            None => found.extend(plain.iter().cloned().map(Some)),
         }
         if found.len() > MAX_FRAMES {
             return;

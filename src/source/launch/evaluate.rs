@@ -2,8 +2,10 @@
 //!
 //! Whatever it does not understand is unknown; a known value is right unless a name means something else than it seems to.
 
+use super::choices;
 use super::code::Code;
 use super::scope::Scope;
+use crate::source::items::View;
 use crate::source::lexer::TokenKind;
 use std::ops::Range;
 
@@ -13,23 +15,59 @@ const MAX_DEPTH: u32 = 48;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Int(i64),
+    /// No more than this.
+    AtMost(i64),
     /// A `dim3`; extents that are not known are none.
-    Extent([Option<i64>; 3]),
+    Extent([Option<Number>; 3]),
+}
+
+/// A number, or what one that is not known does not exceed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    pub value: i64,
+    pub exact: bool,
+}
+
+impl Number {
+    pub const ONE: Number = Number { value: 1, exact: true };
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Value {
+        if number.exact { Value::Int(number.value) } else { Value::AtMost(number.value) }
+    }
 }
 
 impl Value {
     pub fn int(self) -> Option<i64> {
         match self {
             Value::Int(value) => Some(value),
+            Value::AtMost(_) | Value::Extent(_) => None,
+        }
+    }
+
+    pub fn number(self) -> Option<Number> {
+        match self {
+            Value::Int(value) => Some(Number { value, exact: true }),
+            Value::AtMost(value) => Some(Number { value, exact: false }),
             Value::Extent(_) => None,
         }
     }
 
     /// A number where an extent is wanted is one in x.
-    pub fn extent(self) -> [Option<i64>; 3] {
+    pub fn extent(self) -> [Option<Number>; 3] {
         match self {
-            Value::Int(value) => [Some(value), Some(1), Some(1)],
             Value::Extent(extent) => extent,
+            number => [number.number(), Some(Number::ONE), Some(Number::ONE)],
+        }
+    }
+
+    /// The lesser of two values, of which one may be anything.
+    pub fn least(left: Option<Value>, right: Option<Value>) -> Option<Value> {
+        match (left.and_then(Value::number), right.and_then(Value::number)) {
+            (Some(a), Some(b)) => Some(Number { value: a.value.min(b.value), exact: a.exact && b.exact }.into()),
+            (Some(one), None) | (None, Some(one)) => Some(Value::AtMost(one.value)),
+            (None, None) => None,
         }
     }
 }
@@ -58,38 +96,31 @@ impl Parser<'_, '_> {
     }
 
     fn conditional(&mut self) -> Option<Value> {
+        let start = self.at;
         let condition = self.binary(0);
         if self.text() != b"?" {
             return condition;
         }
-        // Both arms are skipped over by their tokens, so that an unknown condition with equal arms is known.
-        let yes_start = self.at + 1;
-        let colon = self.colon_behind(yes_start)?;
-        let (end, end_of_all) = (self.end, self.end);
-        let yes = evaluate(self.scope, self.code, yes_start..colon);
-        let no = evaluate(self.scope, self.code, colon + 1..end);
-        self.at = end_of_all;
-        match condition.and_then(Value::int) {
-            Some(0) => no,
-            Some(_) => yes,
-            None => yes.filter(|yes| no == Some(*yes)),
-        }
-    }
-
-    fn colon_behind(&self, from: usize) -> Option<usize> {
-        let view = &self.code.view;
-        let mut nested = 0;
-        let mut at = from;
-        while at < self.end {
-            match view.text(at) {
-                b"?" => nested += 1,
-                b":" if nested == 0 => return Some(at),
-                b":" => nested -= 1,
-                _ => {}
+        let (view, question, end) = (&self.code.view, self.at, self.end);
+        let colon = colon_behind(view, question + 1, end)?;
+        self.at = end;
+        let (yes, no) = (question + 1..colon, colon + 1..end);
+        let value = |range: Range<usize>| evaluate(self.scope, self.code, range);
+        let taken = match condition.and_then(Value::int) {
+            Some(known) => Some(known != 0),
+            None => {
+                if let Some(is_least) = picks_least(view, start..question, &yes, &no) {
+                    return if is_least { Value::least(value(yes), value(no)) } else { None };
+                }
+                choices::holds(self.scope, self.code, start..question)
             }
-            at = if view.is_open_bracket(at) { view.behind(at) } else { at + 1 };
+        };
+        match taken {
+            Some(true) => value(yes),
+            Some(false) => value(no),
+            // With equal arms it does not matter.
+            None => value(yes).filter(|yes| value(no) == Some(*yes)),
         }
-        None
     }
 
     fn binary(&mut self, weakest: u8) -> Option<Value> {
@@ -99,10 +130,15 @@ impl Parser<'_, '_> {
             if strength < weakest || self.at >= self.end {
                 return left;
             }
+            let grows = matches!(self.text(), b"+" | b"-" | b"*" | b"/" | b">>");
             self.at += 1;
             let right = self.binary(strength + 1);
             left = match (left, right) {
                 (Some(Value::Int(left)), Some(Value::Int(right))) => operator(left, right).map(Value::Int),
+                // What grows with its left side grows with its limit.
+                (Some(Value::AtMost(left)), Some(Value::Int(right))) if right > 0 && grows => {
+                    operator(left, right).map(Value::AtMost)
+                }
                 _ => None,
             };
         }
@@ -139,7 +175,7 @@ impl Parser<'_, '_> {
             };
             self.at += 2;
             value = match value {
-                Some(Value::Extent(extent)) if axis < 3 => extent[axis].map(Value::Int),
+                Some(Value::Extent(extent)) if axis < 3 => extent[axis].map(Value::from),
                 _ => None,
             };
         }
@@ -246,9 +282,12 @@ impl Parser<'_, '_> {
         }
         let arguments = view.split_at_commas(inside);
         if let (b"min" | b"max", [left, right]) = (word, arguments.as_slice()) {
-            let left = evaluate(self.scope, self.code, left.clone())?.int()?;
-            let right = evaluate(self.scope, self.code, right.clone())?.int()?;
-            return Some(Value::Int(if word == b"min" { left.min(right) } else { left.max(right) }));
+            let left = evaluate(self.scope, self.code, left.clone());
+            let right = evaluate(self.scope, self.code, right.clone());
+            return match word {
+                b"min" => Value::least(left, right),
+                _ => Some(Value::Int(left?.int()?.max(right?.int()?))),
+            };
         }
         self.scope.call(self.code, path, &arguments)
     }
@@ -271,11 +310,58 @@ impl Parser<'_, '_> {
         {
             return Value::Extent(value.extent());
         }
-        let mut extent = [Some(1); 3];
+        let mut extent = [Some(Number::ONE); 3];
         for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::int);
+            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::number);
         }
         Value::Extent(extent)
+    }
+}
+
+/// The `?` of a conditional that an expression is.
+pub(super) fn question_in(view: &View, range: Range<usize>) -> Option<usize> {
+    let mut at = range.start;
+    while at < range.end {
+        if view.byte(at, b'?') {
+            return Some(at);
+        }
+        at = view.step(at);
+    }
+    None
+}
+
+/// The `:` that belongs to a `?` before `from`.
+pub(super) fn colon_behind(view: &View, from: usize, end: usize) -> Option<usize> {
+    let mut nested = 0;
+    let mut at = from;
+    while at < end {
+        match view.text(at) {
+            b"?" => nested += 1,
+            b":" if nested == 0 => return Some(at),
+            b":" => nested -= 1,
+            _ => {}
+        }
+        at = if view.is_open_bracket(at) { view.behind(at) } else { at + 1 };
+    }
+    None
+}
+
+/// Whether `a < b ? a : b` picks the lesser, or the greater; none if it is something else.
+fn picks_least(view: &View, condition: Range<usize>, yes: &Range<usize>, no: &Range<usize>) -> Option<bool> {
+    let mut condition = condition;
+    while view.byte(condition.start, b'(') && view.behind(condition.start) == condition.end {
+        condition = view.inside(condition.start);
+    }
+    let at = condition.clone().find(|at| matches!(view.text(*at), b"<" | b"<=" | b">" | b">="))?;
+    let is_less = view.byte(at, b'<') || view.is(at, b"<=");
+    let spelled = |range: Range<usize>| view.spelled(range);
+    let sides = (spelled(condition.start..at), spelled(at + 1..condition.end));
+    let arms = (spelled(yes.clone()), spelled(no.clone()));
+    let swapped = (sides.1.clone(), sides.0.clone());
+    match arms {
+        arms if arms == sides => Some(is_less),
+        arms if arms == swapped => Some(!is_less),
+        _ => None,
     }
 }
 

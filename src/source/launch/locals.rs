@@ -3,8 +3,9 @@
 //! Every write to it is found by its tokens; only those that must have happened count, and any other one that may have
 //! happened makes the value unknown.
 
+use super::choices::{Happened, happened, one_of};
 use super::code::Code;
-use super::evaluate::{Value, evaluate};
+use super::evaluate::{Number, Value, evaluate};
 use super::scope::Scope;
 use crate::source::items::View;
 use std::ops::Range;
@@ -29,14 +30,33 @@ pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
     code.uses(name, code.body.start..at).iter().any(|found| write(code, *found).is_some())
 }
 
-/// The initialiser of a local variable that is declared once and never written: the tokens it stands for.
-pub(super) fn initialiser_tokens(code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
+pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
+    declaration(code, name, at).is_some()
+}
+
+/// The tokens that a local variable stands for at a place: what it was last set to.
+pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
     let declared = declaration(code, name, at)?;
-    let writes = code.uses(name, declared + 1..code.body.end).iter().any(|found| write(code, *found).is_some());
-    match initialiser(&code.view, declared) {
-        Initialiser::Expression(range) if !writes => Some(range),
+    let mut stands = match initialiser(&code.view, declared) {
+        Initialiser::Expression(range) => Some(range),
+        Initialiser::Other => lambda_argument(scope, code, declared),
         _ => None,
+    };
+    for found in code.uses(name, declared + 1..code.body.end) {
+        let Some(write) = write(code, *found) else { continue };
+        if write.at > at {
+            if loop_round(&code.view, write.at, at).is_some() {
+                return None;
+            }
+            continue;
+        }
+        stands = match happened(scope, code, write.at, at) {
+            Happened::Surely => write.value.filter(|_| write.members.is_empty()),
+            Happened::Not | Happened::Unless { .. } => stands,
+            Happened::Perhaps => None,
+        };
     }
+    stands
 }
 
 /// The variables whose value is given by the branches round a token, and the tokens of that value.
@@ -114,6 +134,9 @@ impl Variable<'_, '_> {
         if is_const {
             return value;
         }
+        if let Some(counted) = self.counted(name, value, at) {
+            return counted;
+        }
         let mut last_sure = self.declared;
         let mut later: Vec<usize> = Vec::new();
         for found in self.code.uses(name, self.declared + 1..self.code.body.end) {
@@ -125,23 +148,92 @@ impl Variable<'_, '_> {
                 later.push(write.at);
                 continue;
             }
-            if !must_come_before(view, write.at, at) {
-                value = self.forget(value, &write);
-                continue;
+            match happened(self.scope, self.code, write.at, at) {
+                Happened::Surely => {
+                    last_sure = write.at;
+                    value = self.written(value, &write, is_extent);
+                }
+                Happened::Not => {}
+                Happened::Unless { start, end } => value = self.limited(name, value, start..end),
+                Happened::Perhaps => value = self.forget(value, &write),
             }
-            last_sure = write.at;
-            value = self.written(value, &write, is_extent);
         }
         // A write further down comes before this place again if a loop goes round both.
         let comes_back = later.iter().any(|later| loop_round(view, *later, at).is_some_and(|open| open > last_sure));
         if comes_back { None } else { value }
     }
 
+    /// What is left of a value where `if (threads > 256) threads = ..;` did not write.
+    fn limited(&self, name: &[u8], value: Option<Value>, condition: Range<usize>) -> Option<Value> {
+        let view = &self.code.view;
+        let more = match view.text(condition.start + 1) {
+            b">" => 0,
+            b">=" => 1,
+            _ => return value,
+        };
+        if value.is_some_and(|value| value.number().is_none_or(|number| number.exact))
+            || view.text(condition.start) != name
+            || !self.members.is_empty()
+        {
+            return value;
+        }
+        let limit = evaluate(self.scope, self.code, condition.start + 2..condition.end).and_then(Value::int);
+        match limit {
+            Some(limit) => Value::least(value, Some(Value::AtMost(limit - more))),
+            None => value,
+        }
+    }
+
+    /// The variable of `for (int threads = 32; threads <= 256; threads *= 2)` in its loop: each value it takes.
+    fn counted(&self, name: &[u8], first: Option<Value>, at: usize) -> Option<Option<Value>> {
+        let view = &self.code.view;
+        let open = view.bracket_round(self.declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+        let header = view.inside(open);
+        let mut semicolons = header.clone().filter(|at| view.byte(*at, b';'));
+        let (one, two) = (semicolons.next()?, semicolons.next()?);
+        let behind = view.behind(open);
+        let writes_inside = self.code.uses(name, behind..self.code.body.end);
+        let end = scope_end(view, self.declared, self.code.body.end);
+        if at < behind || writes_inside.iter().any(|found| *found < end && write(self.code, *found).is_some()) {
+            return None;
+        }
+        let last = match view.text(one + 2) {
+            _ if view.text(one + 1) != name => return None,
+            b"<" => -1,
+            b"<=" => 0,
+            _ => return None,
+        };
+        let number = |range| evaluate(self.scope, self.code, range).and_then(Value::int);
+        let (mut value, limit) = (first?.int()?, number(one + 3..two)? + last);
+        let step = two + 1..header.end;
+        let by = match step.len() {
+            2 if view.is(step.start, b"++") || view.is(step.start + 1, b"++") => 1,
+            _ if view.text(step.start) == name => number(step.start + 2..step.end)?,
+            _ => return None,
+        };
+        let operator = view.text(step.start + 1);
+        let mut values = Vec::new();
+        while value <= limit {
+            if values.len() > MAX_ELEMENTS {
+                return Some(Some(Value::AtMost(limit)));
+            }
+            values.push(value);
+            let next = match operator {
+                b"*=" => value.checked_mul(by),
+                b"<<=" => u32::try_from(by).ok().and_then(|by| value.checked_mul(1i64.checked_shl(by)?)),
+                _ => value.checked_add(by),
+            };
+            value = next.filter(|next| *next > value)?;
+        }
+        let way = one_of(self.scope, self.code, self.declared, values.len());
+        Some(way.and_then(|way| values.get(way)).map(|value| Value::Int(*value)))
+    }
+
     fn initial(&self, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
         match initialiser(view, self.declared) {
             Initialiser::None if self.members.last().is_some_and(|member| member.ends_with(b"Dim")) || is_extent => {
-                self.component(Value::Extent([Some(1); 3]), 0)
+                self.component(Value::Extent([Some(Number::ONE); 3]), 0)
             }
             Initialiser::None => None,
             Initialiser::Expression(range) | Initialiser::Arguments(range) if self.members.is_empty() || is_extent => {
@@ -150,7 +242,13 @@ impl Variable<'_, '_> {
             }
             Initialiser::Expression(range) if view.byte(range.start, b'{') => self.aggregate(view.inside(range.start)),
             Initialiser::Arguments(range) => self.aggregate(range),
-            Initialiser::Expression(_) | Initialiser::Other => None,
+            Initialiser::Other => {
+                let range = lambda_argument(self.scope, self.code, self.declared)
+                    .or_else(|| element(self.scope, self.code, self.declared))?;
+                let value = evaluate(self.scope, self.code, range)?;
+                self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
+            }
+            Initialiser::Expression(_) => None,
         }
     }
 
@@ -160,27 +258,37 @@ impl Variable<'_, '_> {
             let value = evaluate(self.scope, self.code, only.clone());
             return Value::Extent(value.map_or([None; 3], Value::extent));
         }
-        let mut extent = [Some(1); 3];
+        let mut extent = [Some(Number::ONE); 3];
         for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::int);
+            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::number);
         }
         Value::Extent(extent)
     }
 
     /// `cudaLaunchConfig_t config = {grid, block, ..};`
     fn aggregate(&self, inside: Range<usize>) -> Option<Value> {
-        let pieces = self.code.view.split_at_commas(inside);
+        let view = &self.code.view;
+        let pieces = view.split_at_commas(inside);
+        // `{.gridDim = grid, .blockDim = block}`
+        if pieces.iter().any(|piece| view.byte(piece.start, b'.') && view.is(piece.start + 2, b"=")) {
+            let member = *self.members.first()?;
+            let value = match pieces.iter().find(|piece| view.text(piece.start + 1) == member) {
+                Some(piece) => Value::Extent(evaluate(self.scope, self.code, piece.start + 3..piece.end)?.extent()),
+                None => Value::Extent([Some(Number::ONE); 3]),
+            };
+            return self.component(value, 1);
+        }
         let index = match *self.members.first()? {
             b"gridDim" => 0,
             b"blockDim" => 1,
             _ => return None,
         };
         if pieces.len() <= 1 {
-            return self.component(Value::Extent([Some(1); 3]), 1);
+            return self.component(Value::Extent([Some(Number::ONE); 3]), 1);
         }
         let value = match pieces.get(index) {
             Some(piece) => evaluate(self.scope, self.code, piece.clone())?,
-            None => Value::Extent([Some(1); 3]),
+            None => Value::Extent([Some(Number::ONE); 3]),
         };
         self.component(value, 1)
     }
@@ -190,7 +298,7 @@ impl Variable<'_, '_> {
         match (value, self.members.get(used..).unwrap_or_default()) {
             (value, []) => Some(value),
             (Value::Extent(extent), [member]) => match axis(member) {
-                Some(axis) => extent[axis].map(Value::Int),
+                Some(axis) => extent[axis].map(Value::from),
                 None => member.ends_with(b"Dim").then_some(value),
             },
             _ => None,
@@ -221,7 +329,7 @@ impl Variable<'_, '_> {
                 Some(Value::Extent(extent)) => extent,
                 _ => [None; 3],
             };
-            extent[axis] = evaluate(self.scope, self.code, assigned).and_then(Value::int);
+            extent[axis] = evaluate(self.scope, self.code, assigned).and_then(Value::number);
             return Some(Value::Extent(extent));
         }
         let view = &self.code.view;
@@ -242,6 +350,51 @@ impl Variable<'_, '_> {
         }
         axis(self.code.view.text(write.members.last()?.start))
     }
+}
+
+/// Values of one variable that are looked at one by one.
+const MAX_ELEMENTS: usize = 8;
+
+/// What a parameter of a lambda that a variable holds stands for in one of its calls.
+fn lambda_argument(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open - 1, b"]"))?;
+    let captures = view.opener(open - 1);
+    let name = captures.checked_sub(2).filter(|_| view.is(captures - 1, b"="))?;
+    let position = view.split_at_commas(view.inside(open)).iter().position(|piece| piece.contains(&declared))?;
+    let uses = code.uses(view.identifier(name)?, name + 1..code.body.end);
+    let calls: Vec<usize> = uses.iter().copied().filter(|at| view.byte(at + 1, b'(')).collect();
+    // Handed on, it may be called with anything.
+    if calls.len() != uses.len() || calls.len() > MAX_ELEMENTS {
+        return None;
+    }
+    let call = *calls.get(one_of(scope, code, name, calls.len())?)?;
+    view.split_at_commas(view.inside(call + 1)).get(position).cloned()
+}
+
+/// One element of the list that a `for (int threads : {64, 128})` goes through.
+fn element(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
+    let over = declared + 2..view.inside(open).end;
+    let list = match over.len() {
+        _ if !view.byte(declared + 1, b':') => return None,
+        1 => {
+            let array = declaration(code, view.identifier(over.start)?, over.start)?;
+            let written = code.uses(view.text(over.start), array + 1..code.body.end);
+            if written.iter().any(|at| !view.byte(at + 1, b')') || !view.byte(at - 1, b':')) {
+                return None;
+            }
+            (array..code.body.end).find(|at| matches!(view.text(*at), b"{" | b";"))?
+        }
+        _ => over.start,
+    };
+    if !view.byte(list, b'{') {
+        return None;
+    }
+    let elements = view.split_at_commas(view.inside(list));
+    let count = Some(elements.len()).filter(|count| *count <= MAX_ELEMENTS)?;
+    elements.get(one_of(scope, code, declared, count)?).cloned()
 }
 
 fn axis(member: &[u8]) -> Option<usize> {
@@ -325,7 +478,7 @@ fn is_statement_word(word: &[u8]) -> bool {
 }
 
 /// The first token of the statement, or of the part of a `for` header, that a token stands in.
-fn statement_start(view: &View, at: usize) -> usize {
+pub(super) fn statement_start(view: &View, at: usize) -> usize {
     let mut at = at;
     while let Some(before) = at.checked_sub(1) {
         match view.text(before) {
@@ -343,7 +496,10 @@ fn statement_start(view: &View, at: usize) -> usize {
                 }
                 return at;
             }
-            b":" if view.text(before.wrapping_sub(2)) == b"case" || view.is(before.wrapping_sub(1), b"default") => {
+            b":" if view.text(before.wrapping_sub(2)) == b"case"
+                || view.is(before.wrapping_sub(1), b"default")
+                || is_case(view, before) =>
+            {
                 return at;
             }
             b")" | b"]" => {
@@ -372,6 +528,11 @@ fn statement_start(view: &View, at: usize) -> usize {
 fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
     let Some(open) = view.bracket_round(at) else { return body_end };
     if view.byte(open, b'(') {
+        if view.is(open.wrapping_sub(1), b"]") {
+            // A lambda's parameter.
+            let body = (view.behind(open)..body_end).find(|at| matches!(view.text(*at), b"{" | b";"));
+            return body.filter(|body| view.byte(*body, b'{')).map_or(open, |body| view.behind(body));
+        }
         if !matches!(view.text(open.wrapping_sub(1)), b"for" | b"if" | b"while" | b"switch") {
             return open;
         }
@@ -379,6 +540,19 @@ fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
         return if view.byte(next, b'{') { view.behind(next) } else { statement_end(view, next) };
     }
     view.inside(open).end
+}
+
+/// Whether a `:` ends a label of a switch.
+pub(super) fn is_label(view: &View, colon: usize) -> bool {
+    view.byte(colon, b':') && (view.is(colon.wrapping_sub(1), b"default") || is_case(view, colon))
+}
+
+/// `case Kind::Small:`, `case 2 * N:`
+fn is_case(view: &View, colon: usize) -> bool {
+    let mut before = (0..colon).rev().take(16);
+    before
+        .find(|at| matches!(view.text(*at), b"case" | b";" | b"{" | b"}" | b"?"))
+        .is_some_and(|at| view.is(at, b"case"))
 }
 
 fn statement_end(view: &View, from: usize) -> usize {
@@ -468,21 +642,6 @@ fn is_capture(view: &View, at: usize) -> bool {
 fn is_stream(view: &View, at: usize) -> bool {
     let start = statement_start(view, at);
     view.bracket_round(at) == view.bracket_round(start) && !(start..at).any(|at| view.is(at, b"="))
-}
-
-/// Whether a write comes before a place on every way there.
-fn must_come_before(view: &View, write: usize, at: usize) -> bool {
-    let start = statement_start(view, write);
-    let Some(open) = view.bracket_round(start) else { return true };
-    if !view.byte(open, b'{') || view.bracket_round(write) != Some(open) {
-        return false;
-    }
-    let controlled = match view.text(start.wrapping_sub(1)) {
-        b")" => matches!(view.text(view.opener(start - 1).wrapping_sub(1)), b"if" | b"for" | b"while" | b"switch"),
-        b"else" | b"do" | b":" => true,
-        _ => false,
-    };
-    !controlled && view.behind(open) > at && open < at
 }
 
 /// The innermost loop body that holds both places, by its opening brace.

@@ -1,8 +1,9 @@
 //! A name in a function's text -> its value: template arguments, locals, parameters, members, constants of any file in view.
 
 use super::Work;
+use super::choices::{Happened, happened};
 use super::code::Code;
-use super::evaluate::{Value, evaluate};
+use super::evaluate::{Number, Value, evaluate};
 use super::locals::{Local, local, written_parameter};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
@@ -19,7 +20,7 @@ pub(super) struct Bound {
 }
 
 /// A function as called from one place: what is known of its parameters.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Frame {
     pub params: FxHashMap<String, Bound>,
     pub templates: FxHashMap<String, Bound>,
@@ -37,6 +38,9 @@ pub(super) struct Scope<'s> {
     pub work: &'s Work<'s>,
     pub frame: &'s Frame,
 }
+
+/// Returns of a function that are looked at.
+const MAX_RETURNS: usize = 8;
 
 /// Segments of a path: the token of each name, and its template arguments.
 pub(super) type Path = [(usize, Option<Range<usize>>)];
@@ -67,10 +71,12 @@ impl Scope<'_> {
         }
         let needed = self.work.needs_caller.replace(false);
         let gave_up = self.work.gave_up.replace(false);
+        let chose = self.work.chose.replace(false);
         let value = self.evaluate_name(code, path, members, at);
         let needs_caller = self.work.needs_caller.replace(needed || self.work.needs_caller.get());
-        // What came of a limit says nothing to who has more left.
-        if !self.work.gave_up.replace(gave_up || self.work.gave_up.get()) {
+        let own_choice = self.work.chose.replace(chose || self.work.chose.get());
+        // What came of a limit says nothing to who has more left, and what came of a choice is one of several.
+        if !self.work.gave_up.replace(gave_up || self.work.gave_up.get()) && !own_choice {
             code.values.lock().unwrap_or_else(PoisonError::into_inner).insert(at, (value, needs_caller));
         }
         value
@@ -136,7 +142,7 @@ impl Scope<'_> {
             class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
         }
         let tree = self.work.tree;
-        for _ in 0..4 {
+        for hop in 0..4 {
             let visible = tree.visible(code.file, &class_name);
             let class = visible.iter().copied().find(|id| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some() && parts.arguments.is_none()));
             if let Some(class) = class {
@@ -147,7 +153,12 @@ impl Scope<'_> {
                 }
                 return component(self.member(class, name, &frame)?, &members);
             }
-            let alias = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias))?;
+            let Some(alias) = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias)) else {
+                // No class: a namespace, under its own name or another one.
+                let named = (hop == 0)
+                    .then(|| self.constant(code, name, Some(around_name)).or_else(|| self.constant(code, name, None)));
+                return component(named.flatten()?, &members);
+            };
             let alias_code = self.work.code(alias);
             let (target, arguments) = last_name(&alias_code.view, alias_target(&alias_code.view)?)?;
             class_name = String::from_utf8_lossy(alias_code.view.text(target)).into_owned();
@@ -264,9 +275,9 @@ impl Scope<'_> {
         if is_extent {
             let pieces = view.split_at_commas(range.clone());
             if pieces.len() > 1 {
-                let mut extent = [Some(1); 3];
+                let mut extent = [Some(Number::ONE); 3];
                 for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-                    extent[axis] = evaluate(&scope, &code, piece).and_then(Value::int);
+                    extent[axis] = evaluate(&scope, &code, piece).and_then(Value::number);
                 }
                 return Some(Value::Extent(extent));
             }
@@ -291,7 +302,7 @@ impl Scope<'_> {
         None
     }
 
-    /// A function in view whose body is one `return`.
+    /// A function in view, by the `return` that is taken.
     pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
         let tree = self.work.tree;
         let (name, _) = path.last()?;
@@ -307,11 +318,9 @@ impl Scope<'_> {
         let candidates: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(fits).collect();
         let [only] = candidates.as_slice() else { return None };
         let callee: Arc<Code> = self.work.code(*only);
-        if !callee.view.is(callee.body.start, b"return") {
-            return None;
-        }
-        let end = callee.body.end.checked_sub(1).filter(|end| callee.view.byte(*end, b';'))?;
-        if (callee.body.start..end).any(|at| callee.view.byte(at, b';')) {
+        let view = &callee.view;
+        let returns: Vec<usize> = callee.body.clone().filter(|at| view.is(*at, b"return")).collect();
+        if returns.is_empty() || returns.len() > MAX_RETURNS {
             return None;
         }
         let mut frame = Frame::default();
@@ -323,7 +332,18 @@ impl Scope<'_> {
             };
             frame.params.insert(param.name.clone(), bound);
         }
-        evaluate(&Scope { work: self.work, frame: &frame }, &callee, callee.body.start + 1..end)
+        let scope = Scope { work: self.work, frame: &frame };
+        for at in returns {
+            match happened(&scope, &callee, at, callee.body.end) {
+                Happened::Surely => {
+                    let end = (at..callee.body.end).find(|at| view.byte(*at, b';'))?;
+                    return evaluate(&scope, &callee, at + 1..end);
+                }
+                Happened::Not | Happened::Unless { .. } => {}
+                Happened::Perhaps => return None,
+            }
+        }
+        None
     }
 }
 
@@ -332,7 +352,7 @@ fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
         (value, []) => Some(value),
         (Value::Extent(extent), [axis]) => {
             let axis = [&b"x"[..], b"y", b"z"].iter().position(|known| known == axis)?;
-            extent[axis].map(Value::Int)
+            extent[axis].map(Value::from)
         }
         _ => None,
     }

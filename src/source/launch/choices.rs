@@ -1,0 +1,350 @@
+//! What host code chooses at run time, by `?:`, `if` and `switch` over something unknown -> one reading for each way.
+//!
+//! A reading takes one way at each fork that it asks about; forks of one function over the same text go the same way, as long
+//! as nobody looks closer. Loops, and ends of the function before the launch, are no forks: what they decide stays unknown.
+
+use super::Work;
+use super::code::Code;
+use super::evaluate::{Value, evaluate};
+use super::locals::{is_label, statement_start};
+use super::scope::Scope;
+use crate::graph::ItemId;
+use crate::source::items::View;
+use std::ops::Range;
+
+/// Readings of one place; where there would be more, nothing is chosen and what depends on it is unknown.
+const MAX_READINGS: usize = 8;
+/// Labels of a switch that is read way by way.
+const MAX_LABELS: usize = 12;
+
+/// A fork of host code: its function, and the condition as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fork {
+    item: ItemId,
+    condition: String,
+}
+
+#[derive(Default)]
+pub(super) struct Choices {
+    /// A reading is under way.
+    open: bool,
+    /// Ways that the place read stands on.
+    given: Vec<(Fork, u32)>,
+    /// Fork, number of its ways, way taken; in the order in which they were asked for.
+    taken: Vec<(Fork, u32, u32)>,
+}
+
+impl Choices {
+    fn way(&self, fork: &Fork) -> Option<u32> {
+        let given = self.given.iter().find(|(known, _)| known == fork).map(|(_, way)| *way);
+        given.or_else(|| self.taken.iter().find(|(known, ..)| known == fork).map(|(.., way)| *way))
+    }
+
+    /// Turns to the next combination of ways, the last fork first.
+    fn advance(&mut self) -> bool {
+        while let Some((_, ways, way)) = self.taken.last_mut() {
+            if *way + 1 < *ways {
+                *way += 1;
+                return true;
+            }
+            self.taken.pop();
+        }
+        false
+    }
+}
+
+impl Work<'_> {
+    /// What `read` gives, once for each combination of ways it asks about. `given` are ways that are settled.
+    pub(super) fn readings<T: PartialEq>(&self, given: &[(Fork, u32)], mut read: impl FnMut() -> T) -> Vec<T> {
+        if self.choices.borrow().open {
+            return vec![read()];
+        }
+        self.choices.replace(Choices { open: true, given: given.to_vec(), taken: Vec::new() });
+        let mut found: Vec<T> = Vec::new();
+        for count in 0.. {
+            if count == MAX_READINGS {
+                self.choices.replace(Choices::default());
+                return vec![read()];
+            }
+            let one = read();
+            if !found.contains(&one) {
+                found.push(one);
+            }
+            if !self.choices.borrow_mut().advance() {
+                break;
+            }
+        }
+        self.choices.replace(Choices::default());
+        found
+    }
+
+    /// The way taken at a fork; none if nothing is chosen.
+    fn choose(&self, fork: Fork, ways: u32) -> Option<u32> {
+        self.chose.set(true);
+        let mut choices = self.choices.borrow_mut();
+        if !choices.open {
+            return None;
+        }
+        let known = choices.way(&fork);
+        if known.is_none() {
+            choices.taken.push((fork, ways, 0));
+        }
+        known.or(Some(0))
+    }
+}
+
+/// Which of several values stands at a token, on the way that is read.
+pub(super) fn one_of(scope: &Scope, code: &Code, at: usize, count: usize) -> Option<usize> {
+    match count {
+        0 => None,
+        1 => Some(0),
+        _ => {
+            let fork = Fork { item: code.item, condition: format!("one of those at {at}") };
+            scope.work.choose(fork, count as u32).map(|way| way as usize)
+        }
+    }
+}
+
+/// Whether a condition holds on the way that is read.
+pub(super) fn holds(scope: &Scope, code: &Code, condition: Range<usize>) -> Option<bool> {
+    if let Some(value) = evaluate(scope, code, condition.clone()).and_then(Value::int) {
+        return Some(value != 0);
+    }
+    let (fork, negated) = fork(code, condition);
+    scope.work.choose(fork, 2).map(|way| (way == 0) != negated)
+}
+
+/// A condition without its brackets and its `!`, and whether that turned it round.
+fn fork(code: &Code, condition: Range<usize>) -> (Fork, bool) {
+    let view = &code.view;
+    let mut range = condition;
+    let mut negated = false;
+    loop {
+        if view.byte(range.start, b'(') && view.behind(range.start) == range.end {
+            range = view.inside(range.start);
+        } else if view.byte(range.start, b'!')
+            && (range.len() == 2 || view.byte(range.start + 1, b'(') && view.behind(range.start + 1) == range.end)
+        {
+            negated = !negated;
+            range.start += 1;
+        } else {
+            return (Fork { item: code.item, condition: view.spelled(range) }, negated);
+        }
+    }
+}
+
+/// What controls a statement: the nearest one round it.
+enum Control {
+    /// The keyword's token, the condition, and whether it must hold.
+    If(usize, Range<usize>, bool),
+    Switch {
+        keyword: usize,
+        open: usize,
+    },
+    /// A block, or a body that runs at least once.
+    Always(usize),
+    /// The function's own body.
+    Nothing,
+    /// A loop, a lambda.
+    Unknown,
+}
+
+/// What controls the statement round a token.
+fn control(code: &Code, at: usize) -> Control {
+    let view = &code.view;
+    let start = statement_start(view, at);
+    let Some(before) = start.checked_sub(1) else { return Control::Nothing };
+    match view.text(before) {
+        b")" => return by_bracket(view, before),
+        b"else" => return behind_else(view, before),
+        b"do" => return Control::Always(before),
+        _ => {}
+    }
+    let Some(open) = view.bracket_round(start).filter(|open| *open >= code.body.start) else { return Control::Nothing };
+    if !view.byte(open, b'{') {
+        return Control::Unknown;
+    }
+    match view.text(open.wrapping_sub(1)) {
+        b")" => match by_bracket(view, open - 1) {
+            Control::Always(keyword) => Control::Switch { keyword, open },
+            other => other,
+        },
+        b"else" => behind_else(view, open - 1),
+        b"do" => Control::Always(open - 1),
+        b";" | b"{" | b"}" => Control::Always(open),
+        _ if is_label(view, open - 1) => Control::Always(open),
+        _ => Control::Unknown,
+    }
+}
+
+/// `if (..)` by its closing bracket; a `switch` comes as `Always`.
+fn by_bracket(view: &View, close: usize) -> Control {
+    let opener = view.opener(close);
+    let keyword = opener.wrapping_sub(1);
+    match view.text(keyword) {
+        b"if" => Control::If(keyword, view.inside(opener), true),
+        b"constexpr" if view.is(keyword.wrapping_sub(1), b"if") => Control::If(keyword - 1, view.inside(opener), true),
+        b"switch" => Control::Always(keyword),
+        _ => Control::Unknown,
+    }
+}
+
+fn behind_else(view: &View, word: usize) -> Control {
+    let Some(mut at) = word.checked_sub(1) else { return Control::Unknown };
+    at = if view.byte(at, b'}') { view.opener(at) } else { statement_start(view, at) };
+    for _ in 0..64 {
+        let Some(close) = at.checked_sub(1).filter(|close| view.byte(*close, b')')) else { return Control::Unknown };
+        match by_bracket(view, close) {
+            Control::If(keyword, condition, _) => return Control::If(keyword, condition, false),
+            // `if (a) for (..) x; else y;`
+            _ => at = view.opener(close).wrapping_sub(1),
+        }
+    }
+    Control::Unknown
+}
+
+/// What became of a statement before the place that is asked about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Happened {
+    Surely,
+    Not,
+    /// It did not happen since this condition, by its tokens, did not hold.
+    Unless {
+        start: usize,
+        end: usize,
+    },
+    Perhaps,
+}
+
+/// Whether the statement at `write` was run on the way to `at` that is read.
+pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> Happened {
+    let view = &code.view;
+    let mut inner = write;
+    for depth in 0..64 {
+        let encloses = |open: usize| open < at && at < view.behind(open);
+        match control(code, inner) {
+            Control::Nothing => return Happened::Surely,
+            Control::Always(open) if view.byte(open, b'{') && encloses(open) => return Happened::Surely,
+            Control::Always(outer) => inner = outer,
+            Control::If(keyword, condition, wanted) => {
+                let branch = view.bracket_round(inner).filter(|open| *open > condition.end);
+                if branch.is_some_and(encloses) || condition.contains(&inner) {
+                    return Happened::Surely;
+                }
+                match holds(scope, code, condition.clone()) {
+                    Some(holds) if holds == wanted => {}
+                    Some(false) if depth == 0 => {
+                        return Happened::Unless { start: condition.start, end: condition.end };
+                    }
+                    Some(_) => return Happened::Not,
+                    None => return Happened::Perhaps,
+                }
+                inner = keyword;
+            }
+            Control::Switch { keyword, open } => {
+                let labels = labels(view, open);
+                if encloses(open) {
+                    let falls = labels.iter().any(|label| write < *label && *label < at);
+                    return if falls { Happened::Perhaps } else { Happened::Surely };
+                }
+                match runs(scope, code, keyword, open, &labels, inner) {
+                    Some(true) => {}
+                    Some(false) => return Happened::Not,
+                    None => return Happened::Perhaps,
+                }
+                inner = keyword;
+            }
+            Control::Unknown => {
+                let open = view.bracket_round(statement_start(view, inner));
+                return if open.is_some_and(encloses) { Happened::Surely } else { Happened::Perhaps };
+            }
+        }
+    }
+    Happened::Perhaps
+}
+
+/// The labels of a switch by their tokens.
+fn labels(view: &View, open: usize) -> Vec<usize> {
+    let is_own = |at: &usize| matches!(view.text(*at), b"case" | b"default") && view.bracket_round(*at) == Some(open);
+    view.inside(open).filter(is_own).collect()
+}
+
+/// Whether a statement of a switch runs: its label, or one that falls through to it, is the one taken.
+fn runs(scope: &Scope, code: &Code, keyword: usize, open: usize, labels: &[usize], at: usize) -> Option<bool> {
+    let view = &code.view;
+    if labels.len() > MAX_LABELS {
+        return None;
+    }
+    let subject = view.inside(keyword + 1);
+    let entry = match entry(scope, code, subject.clone(), labels) {
+        Some(entry) => entry,
+        None => {
+            let ways = labels.len() + usize::from(!labels.iter().any(|label| view.is(*label, b"default")));
+            scope.work.choose(switch_fork(code, subject), ways as u32)? as usize
+        }
+    };
+    let Some(label) = labels.get(entry) else { return Some(false) };
+    let own = |at: usize| {
+        let round = view.bracket_round(at);
+        round == Some(open) || round.is_some_and(|block| view.byte(block, b'{') && is_label(view, block - 1))
+    };
+    let leaves = (*label..at).any(|at| {
+        matches!(view.text(at), b"break" | b"return" | b"continue" | b"goto" | b"throw")
+            && own(at)
+            && !matches!(view.text(at - 1), b")" | b"else")
+    });
+    Some(*label < at && !leaves)
+}
+
+fn switch_fork(code: &Code, subject: Range<usize>) -> Fork {
+    Fork { item: code.item, condition: format!("switch ({})", code.view.spelled(subject)) }
+}
+
+/// The label that a known subject leads to; one past the last if there is none.
+fn entry(scope: &Scope, code: &Code, subject: Range<usize>, labels: &[usize]) -> Option<usize> {
+    let view = &code.view;
+    let value = evaluate(scope, code, subject)?.int()?;
+    let mut default = labels.len();
+    for (index, label) in labels.iter().enumerate() {
+        if view.is(*label, b"default") {
+            default = index;
+            continue;
+        }
+        let colon = (*label..view.len()).find(|at| view.byte(*at, b':'))?;
+        if evaluate(scope, code, label + 1..colon)?.int()? == value {
+            return Some(index);
+        }
+    }
+    Some(default)
+}
+
+/// The ways that lead to a place.
+pub(super) fn ways_to(code: &Code, at: usize) -> Vec<(Fork, u32)> {
+    let view = &code.view;
+    let mut found = Vec::new();
+    let mut inner = at;
+    for _ in 0..64 {
+        inner = match control(code, inner) {
+            Control::Nothing | Control::Unknown => match view.bracket_round(inner) {
+                // Of a loop or lambda it is inside, too.
+                Some(open) if open > code.body.start => open,
+                _ => break,
+            },
+            Control::Always(outer) if outer < inner => outer,
+            Control::Always(_) => break,
+            Control::If(keyword, condition, wanted) => {
+                let (fork, negated) = fork(code, condition);
+                found.push((fork, u32::from(wanted == negated)));
+                keyword
+            }
+            Control::Switch { keyword, open } => {
+                let way = labels(view, open).iter().filter(|label| **label < at).count();
+                if let Some(way) = way.checked_sub(1) {
+                    found.push((switch_fork(code, view.inside(keyword + 1)), way as u32));
+                }
+                keyword
+            }
+        };
+    }
+    found
+}
