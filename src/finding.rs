@@ -91,7 +91,7 @@ pub struct Witness {
     pub mask: Option<u32>,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Threads of a block.
     Thread,
