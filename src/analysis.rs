@@ -16,7 +16,8 @@ use crate::source::tree::Tree;
 use crate::text::{FileId, Home, Range};
 use crate::uniformity::{self, Interest, shape::Shape};
 use crate::words::Words;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Everything a root is analysed with.
@@ -34,7 +35,7 @@ pub struct Session<'a> {
 pub type Extents = (Option<[u32; 3]>, Option<[u32; 3]>);
 
 /// What one root gave.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     pub findings: Vec<Finding>,
     /// Places of the barriers looked at.
@@ -64,7 +65,7 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
 fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut answer = Answer::default();
     let contexts = contexts(session, item);
-    let mut whole: Vec<(Finding, Vec<Seen>)> = Vec::new();
+    let mut whole = Whole::default();
     let mut barriers = FxHashSet::default();
     let mut followed = FxHashSet::default();
     let mut unseen = FxHashSet::default();
@@ -88,11 +89,11 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
                 ));
             }
             for finding in checks::check(&analysed, session.policy, &home) {
-                merge(&mut whole, finding, Seen { launch, block: analysed.shape.block });
+                whole.merge(finding, Seen { launch, block: analysed.shape.block });
             }
         }
     }
-    for (mut finding, launches) in whole {
+    for (mut finding, launches) in whole.found {
         if launches.len() < runs {
             finding.related.extend(launches.iter().filter_map(Seen::note).take(MAX_LAUNCHES));
         }
@@ -125,25 +126,31 @@ impl Seen {
     }
 }
 
-/// One cause at one line is one finding; the surest reading stays.
-fn merge(whole: &mut Vec<(Finding, Vec<Seen>)>, finding: Finding, launch: Seen) {
-    let branch =
-        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
-    match whole.iter_mut().find(|(known, _)| {
-        known.at == finding.at
-            && known.rule.name == finding.rule.name
-            && branch(known) == branch(&finding)
-            && known.function == finding.function
-    }) {
-        Some((known, launches)) => {
-            if finding.severity > known.severity {
-                *known = finding;
+/// What was found under the launches so far.
+#[derive(Default)]
+struct Whole {
+    found: Vec<(Finding, Vec<Seen>)>,
+    /// By cause, the place in `found`.
+    known: FxHashMap<(Range, &'static str, Option<Range>, String), usize>,
+}
+
+impl Whole {
+    /// One cause at one line is one finding; the surest reading stays.
+    fn merge(&mut self, finding: Finding, launch: Seen) {
+        let branch = finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+        let cause = (finding.at, finding.rule.name, branch, finding.function.clone());
+        let index = *self.known.entry(cause).or_insert(self.found.len());
+        match self.found.get_mut(index) {
+            Some((known, launches)) => {
+                if finding.severity > known.severity {
+                    *known = finding;
+                }
+                if !launches.contains(&launch) {
+                    launches.push(launch);
+                }
             }
-            if !launches.contains(&launch) {
-                launches.push(launch);
-            }
+            None => self.found.push((finding, vec![launch])),
         }
-        None => whole.push((finding, vec![launch])),
     }
 }
 

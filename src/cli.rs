@@ -9,11 +9,13 @@ mod output;
 mod plan;
 mod progress;
 mod summary;
+mod shard;
 mod why;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 /// What a verb ends with.
@@ -47,8 +49,20 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
+    // Where what panicked cannot be left out, the run has failed; the panic itself is on standard error.
+    let done = catch_unwind(AssertUnwindSafe(|| run(arguments)))
+        .unwrap_or_else(|_| Err(Failure::line("a fault of synclint itself, told above; please report it")));
+    match done {
+        Ok(Exit::Clean) => ExitCode::SUCCESS,
+        Ok(Exit::Found) => ExitCode::from(1),
+        Ok(Exit::Unread) => ExitCode::from(2),
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let Arguments { verb, check } = arguments;
-    let done = match verb.unwrap_or(Verb::Check(check)) {
+    match verb.unwrap_or(Verb::Check(check)) {
         Verb::Check(check) => check::check(&check),
         Verb::Baseline(baseline) => check::baseline(&baseline),
         Verb::Why(arguments) => why::why(&arguments),
@@ -59,12 +73,6 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Verb::Lsp { .. } => lsp(),
         Verb::Completions { shell } => explain::completions(shell),
         Verb::Man => explain::man(),
-    };
-    match done {
-        Ok(Exit::Clean) => ExitCode::SUCCESS,
-        Ok(Exit::Found) => ExitCode::from(1),
-        Ok(Exit::Unread) => ExitCode::from(2),
-        Err(failure) => fail(&failure),
     }
 }
 

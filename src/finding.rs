@@ -1,8 +1,9 @@
 //! What every report reads, and nothing else: findings, their story, and the run's summary.
 
 use crate::text::Range;
+use serde::{Deserialize, Serialize};
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Severity {
     Note,
     Warning,
@@ -29,7 +30,7 @@ pub struct Rule {
     pub severity: Severity,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Finding {
     pub rule: &'static Rule,
     pub severity: Severity,
@@ -52,17 +53,18 @@ pub struct Finding {
     /// What to do.
     pub help: Option<String>,
     /// Changes that make it right, each proven to.
+    #[serde(skip)]
     pub fixes: Vec<Fix>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     pub at: Range,
     pub message: String,
     pub role: Role,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// Where threads begin to differ: `threadIdx.x`.
     Source,
@@ -76,7 +78,7 @@ pub enum Role {
 }
 
 /// A concrete case in which the group does not come together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Witness {
     /// Block shape and values: `block of 64 threads, n = 33`.
     pub given: String,
@@ -89,7 +91,7 @@ pub struct Witness {
     pub mask: Option<u32>,
 }
 
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
     /// Threads of a block.
     Thread,

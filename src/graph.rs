@@ -12,7 +12,7 @@ use crate::text::Span;
 
 macro_rules! id {
     ($($name:ident),*) => { $(
-        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u32);
         impl $name {
             pub fn index(self) -> usize { self.0 as usize }

@@ -44,3 +44,6 @@ pub mod session;
 pub mod report;
 pub mod lsp;
 pub mod cli;
+
+/// Of this build.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,6 +4,7 @@
 //! the marks in its examples hold. `page` is the page as people read it, without the marks.
 
 use crate::finding::{Rule, Severity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Every rule, in the order in which they are listed.
 pub static ALL: &[&Rule] = &[
@@ -81,6 +82,20 @@ pub fn page(rule: &Rule) -> String {
         page.push('\n');
     }
     page
+}
+
+/// By its name.
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Rule, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        find(&name).ok_or_else(|| serde::de::Error::custom(format!("`{name}` is no rule")))
+    }
 }
 
 /// The rule of this name.

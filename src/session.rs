@@ -7,6 +7,8 @@ mod conclude;
 mod draw;
 mod fixes;
 mod read;
+mod shard;
+mod stages;
 
 pub use conclude::{Conclusion, conclude};
 pub use draw::{Drawn, graph};
@@ -31,6 +33,9 @@ use read::Read;
 use rustc_hash::FxHashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+pub use shard::{Part, Shard};
+pub use stages::Stages;
 
 /// What a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +87,8 @@ pub struct Outcome {
     pub comments: Vec<Vec<Range>>,
     /// Of functions that have findings, if asked for.
     pub charts: Vec<Chart>,
+    /// How long it took.
+    pub stages: Stages,
 }
 
 /// Why a run could not do its job: one line for the user.
@@ -91,6 +98,21 @@ pub struct Error(pub String);
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
     load(settings, request)?.analyse(settings, progress, &|_| true)
+}
+
+/// Reads all, and analyses the share of one shard.
+pub fn run_shard(settings: &Settings, request: &Request, progress: &Progress, shard: Shard) -> Result<Part, Error> {
+    load(settings, request)?.part(settings, progress, shard)
+}
+
+/// Reads all, and takes the answers from the parts of a run of the same files: the outcome is that of `run`.
+pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<Outcome, Error> {
+    let loaded = load(settings, request)?;
+    let roots: Vec<ItemId> = loaded.roots.roots().collect();
+    let of = shard::identity(settings, &loaded.tree, &loaded.options);
+    let answers = shard::join(parts, &of, roots.len())?;
+    let stages = loaded.stages.clone();
+    loaded.with_program(settings, |session| loaded.outcome(settings, session, &roots, answers, stages))
 }
 
 /// Files read and indexed, and where analysis starts: what several questions can be asked of.
@@ -105,15 +127,18 @@ pub struct Loaded {
     walked: Walked,
     charts: bool,
     fixes: bool,
+    stages: Stages,
 }
 
 /// Reads, without analysing anything.
 pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
-        let Read { files, options, skipped, walked } = read::files(settings, request, &words)?;
+        let mut stages = Stages::default();
+        let Read { files, options, skipped, walked } = read::files(settings, request, &words, &mut stages)?;
         let (charts, fixes) = (request.charts, request.fixes);
-        Ok(Loaded { skipped, walked, charts, fixes, ..Loaded::new(files, words, options) })
+        let loaded = stages.time("items, and what reaches a barrier", || Loaded::new(files, words, options));
+        Ok(Loaded { skipped, walked, charts, fixes, stages, ..loaded })
     })
 }
 
@@ -122,17 +147,8 @@ impl Loaded {
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
-        Loaded {
-            tree,
-            words,
-            roots,
-            launches,
-            options,
-            skipped: Vec::new(),
-            walked: Walked::default(),
-            charts: false,
-            fixes: false,
-        }
+        let (skipped, walked, stages) = Default::default();
+        Loaded { tree, words, roots, launches, options, skipped, walked, charts: false, fixes: false, stages }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -143,23 +159,51 @@ impl Loaded {
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, wanted, |item| {
-                let answer = analysis::root(session, item);
-                let is_drawn = self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
-                (answer, is_drawn.then(|| analysis::chart(session, item)).flatten())
+            let mut stages = self.stages.clone();
+            let answers = stages.time("analysis", || {
+                for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item))
             });
-            let (mut answers, charts): (Vec<Answer>, Vec<Option<Chart>>) = answers.into_iter().unzip();
-            let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
-            if self.fixes {
-                let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-                fixes::offer(settings, session, &self.options, &roots, &mut answers);
-            }
-            Outcome {
-                charts: charts.collect(),
-                skipped: self.skipped.clone(),
-                walked: self.walked,
-                ..outcome(&self.tree, &self.roots, answers)
-            }
+            let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+            self.outcome(settings, session, &roots, answers, stages)
+        })
+    }
+
+    /// What the answers of some roots come to.
+    fn outcome(
+        &self,
+        settings: &Settings,
+        session: &analysis::Session,
+        roots: &[ItemId],
+        mut answers: Vec<Answer>,
+        mut stages: Stages,
+    ) -> Outcome {
+        let is_drawn =
+            |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
+        let drawn: Vec<ItemId> =
+            roots.iter().zip(&answers).filter(|(_, answer)| is_drawn(answer)).map(|(root, _)| *root).collect();
+        let charts: Vec<Option<Chart>> =
+            stages.time("charts", || drawn.par_iter().map(|root| analysis::chart(session, *root)).collect());
+        let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+        if self.fixes {
+            stages.time("changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
+        }
+        Outcome {
+            charts: charts.collect(),
+            skipped: self.skipped.clone(),
+            walked: self.walked,
+            stages,
+            ..outcome(&self.tree, &self.roots, answers)
+        }
+    }
+
+    /// Analyses the kernels and device functions of one shard.
+    fn part(&self, settings: &Settings, progress: &Progress, shard: Shard) -> Result<Part, Error> {
+        let wanted = |item: ItemId| shard.holds(&self.tree, item);
+        self.with_program(settings, |session| {
+            let answers = for_each_root(&self.roots, progress, &wanted, |item| analysis::root(session, item));
+            let places = self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).map(|(at, _)| at);
+            let of = shard::identity(settings, &self.tree, &self.options);
+            Part::new(shard, of, places.zip(answers).collect())
         })
     }
 
@@ -356,13 +400,10 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>) -> Outcome {
     let mut barriers: FxHashSet<Range> = FxHashSet::default();
     let mut followed: FxHashSet<ItemId> = FxHashSet::default();
     let mut calls: FxHashSet<(String, Range)> = FxHashSet::default();
+    let mut known = FxHashSet::default();
     for answer in answers {
-        for finding in answer.findings {
-            // One line, one cause: one finding, however many callers.
-            if !findings.iter().any(|known| same(known, &finding)) {
-                findings.push(finding);
-            }
-        }
+        // One line, one cause: one finding, however many callers.
+        findings.extend(answer.findings.into_iter().filter(|finding| known.insert(cause(finding))));
         barriers.extend(answer.barriers);
         followed.extend(answer.followed);
         calls.extend(answer.unseen);
@@ -420,8 +461,8 @@ fn by_name(calls: FxHashSet<(String, Range)>) -> Vec<(String, usize, Range)> {
     names
 }
 
-fn same(a: &Finding, b: &Finding) -> bool {
-    let branch =
-        |finding: &Finding| finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
-    a.at == b.at && a.rule.name == b.rule.name && branch(a) == branch(b)
+/// What makes a finding one: place, rule, and the last branch of its story.
+fn cause(finding: &Finding) -> (Range, &'static str, Option<Range>) {
+    let branch = finding.story.iter().rev().find(|note| note.role == Role::Branch).map(|note| note.at);
+    (finding.at, finding.rule.name, branch)
 }

@@ -1,11 +1,13 @@
 //! Places in files, and how text that came out of macros finds its way home.
 
+use serde::{Deserialize, Serialize};
+
 /// A file of the run, an index into the session's list of files.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
 /// A piece of one file, in bytes of the file as read; `end` is exclusive.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Range {
     pub file: FileId,
     pub start: u32,

@@ -1,5 +1,6 @@
 //! The command line's shape, nothing else.
 
+use super::shard::Sharding;
 use crate::finding::Rule;
 use crate::report::{Format, chart::ChartFormat};
 use crate::rules;
@@ -72,6 +73,8 @@ pub enum Verb {
 pub struct Check {
     #[command(flatten)]
     pub input: Input,
+    #[command(flatten)]
+    pub sharding: Sharding,
 
     /// What is printed; in GitHub Actions `github`, else `human`
     #[arg(long, value_name = "FORMAT", env = "SYNCLINT_FORMAT", hide_env = true, help_heading = "Output")]

@@ -5,7 +5,7 @@ use super::fix;
 use super::output::{stdout_style, style, to_file, to_stderr, to_stdout};
 use super::plan::{Plan, plan};
 use super::progress::watched;
-use super::{Exit, Failure, summary};
+use super::{Exit, Failure, shard, summary};
 use crate::baseline::{self, Baseline, Marked};
 use crate::finding::Unread;
 use crate::report::{self, Format, Report, markdown, plural};
@@ -33,8 +33,14 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     };
     let baseline = read_baseline(arguments, &settings)?;
 
-    let mut outcome = watched(!arguments.quiet, |progress| session::run(&settings, &request, progress))
-        .map_err(|error| Failure::line(error.0))?;
+    if let Some(shard) = arguments.sharding.shard {
+        return shard::print_part(&settings, &request, shard, arguments.quiet);
+    }
+    let mut outcome = match arguments.sharding.join.as_slice() {
+        [] => watched(!arguments.quiet, |progress| session::run(&settings, &request, progress))
+            .map_err(|error| Failure::line(error.0))?,
+        parts => shard::joined(&settings, &request, parts)?,
+    };
     let only = request.only.as_deref();
     let conclusion = session::conclude(&mut outcome, &settings, only, &baseline, &repository);
     let Conclusion { findings, summary, .. } = &conclusion;

@@ -1,6 +1,7 @@
 //! `--fix` and `--diff`: the changes that findings carry, applied to files or shown.
 
 use super::Failure;
+use super::output::replace;
 use crate::baseline::Marked;
 use crate::report::plural;
 use crate::settings;
@@ -33,7 +34,7 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
             continue;
         }
         files += 1;
-        std::fs::write(path, applied(&bytes, &edits)).map_err(fault)?;
+        replace(path, |out| out.write_all(&applied(&bytes, &edits))).map_err(fault)?;
     }
     told.push_str(&match files {
         0 => "synclint: nothing to change\n".to_string(),

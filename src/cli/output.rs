@@ -27,13 +27,37 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     }
 }
 
+/// Writes a file whole or not at all.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let written = File::create(path).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        write(&mut out)?;
-        out.flush()
-    });
+    let written = replace(path, write);
     written.map_err(|error| Failure::line(format!("cannot write {}: {}", path.display(), settings::reason(&error))))
+}
+
+/// What is there stays until all of the new is written beside it: nobody who stops the run, and no full disk, leaves half a
+/// file. A device or a pipe is written to as it is.
+pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let known = std::fs::metadata(path).ok();
+    if known.as_ref().is_some_and(|known| !known.is_file()) {
+        return write_to(File::create(path)?, write);
+    }
+    // A link stays a link.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
+    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let written = File::create(&beside)
+        .and_then(|file| write_to(file, write))
+        .and_then(|()| known.map_or(Ok(()), |known| std::fs::set_permissions(&beside, known.permissions())))
+        .and_then(|()| std::fs::rename(&beside, &path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
+fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    write(&mut out)?;
+    out.flush()
 }
 
 /// Writes to standard error, where nobody can be told of a failure.

@@ -179,6 +179,9 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
     for Unread { path, why, .. } in outcome.skipped.iter().filter(|unread| !unread.is_named) {
         text.push_str(&format!("not read: {path}: {why}\n"));
     }
+    for (stage, time) in &outcome.stages.0 {
+        text.push_str(&format!("{:8.3} s  {stage}\n", time.as_secs_f64()));
+    }
     let seconds = started.elapsed().as_secs_f64();
     let bytes = outcome.summary.bytes;
     text.push_str(&format!("{} in {seconds:.2} s", size(bytes)));

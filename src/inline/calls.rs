@@ -36,6 +36,9 @@ impl<'e> Arg<'e> {
     }
 }
 
+/// So many overloads are weighed for nothing.
+const FEW: usize = 64;
+
 impl Builder<'_> {
     pub fn eval_call(&mut self, callee: &Expr, args: &[Expr], span: Span) -> Ev {
         match &callee.kind {
@@ -358,6 +361,10 @@ impl Builder<'_> {
         let fitting: Vec<&Callable> = set.iter().filter(|candidate| self.takes(candidate, list.len())).collect();
         if fitting.len() <= 1 {
             return fitting.into_iter().cloned().collect();
+        }
+        // Weighing one is as dear as many look-ups; a call among thousands is to meet the limit, too.
+        if fitting.len() > FEW {
+            self.searched.set(self.searched.get() + 16 * fitting.len());
         }
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let mut scored: Vec<(u32, &Callable)> = Vec::new();

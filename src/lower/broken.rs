@@ -18,6 +18,9 @@ impl Breaks {
 
     /// The places that may have lost control flow, in source order.
     pub fn places(&self, tree: &Tree, text: &[u8]) -> Vec<Span> {
+        if let Some(whole) = shapeless(tree) {
+            return vec![whole];
+        }
         let mut harmless = FxHashSet::default();
         let mut broken = Vec::new();
         let mut cursor = QueryCursor::new();
@@ -40,6 +43,28 @@ impl Breaks {
     }
 }
 
+/// More tokens side by side without any structure than a query gets through: it looks at all that follow, at each.
+const MOST_IN_ONE: usize = 4096;
+
+/// The first error that is a heap of tokens.
+fn shapeless(tree: &Tree) -> Option<Span> {
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if node.is_error() && node.child_count() as usize > MOST_IN_ONE {
+            return Some(Span::new(node.start_byte(), node.end_byte()));
+        }
+        if node.has_error() && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return None;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +75,16 @@ mod tests {
         let mut names = breaks.query.capture_names().to_vec();
         names.sort();
         assert_eq!(names, ["broken", "harmless"]);
+    }
+
+    #[test]
+    fn a_heap_of_tokens_is_one_break() {
+        let language = tree_sitter_cpp::LANGUAGE.into();
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(&language).unwrap();
+        let text = format!("void f() {{ {}", "{".repeat(50_000));
+        let places = Breaks::new(&language).places(&parser.parse(&text, None).unwrap(), text.as_bytes());
+        assert_eq!(places.len(), 1);
     }
 
     #[test]

@@ -13,12 +13,17 @@ use crate::source::index::{File, Files, Options};
 use crate::text::{FileId, Range};
 use crate::words::Words;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 
 /// Findings for which changes are sought in one run; the more there are, the less anybody waits for them all.
 const MAX_FINDINGS: usize = 200;
-/// Bytes of source that one proof may read again.
+/// Bytes of source that one proof may read again, and all of them.
 const MAX_BYTES: usize = 8 << 20;
+const MAX_BYTES_OF_ALL: usize = 32 << 20;
+/// A finding costs a proof as much as so many bytes.
+const BYTES_PER_FINDING: usize = 4 << 10;
 
 /// Adds to the findings the changes that are proven to mend them.
 pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {
@@ -28,13 +33,31 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
             sought.push(finding);
         }
     }
-    let prove = |finding: &&Finding| {
-        let (item, candidates) = fixes::candidates(session, finding)?;
-        let proof = Proof::new(settings, session, options, item, finding, roots, answers)?;
-        let fix = candidates.into_iter().find(|fix| proof.holds(fix))?;
-        Some((place(finding), fix))
+    let begun: Vec<Option<(Proof, Vec<Fix>)>> = sought
+        .par_iter()
+        .map(|finding| {
+            let (item, candidates) = fixes::candidates(session, finding)?;
+            Some((Proof::new(settings, session, options, item, finding, roots, answers)?, candidates))
+        })
+        .collect();
+    let mut left = MAX_BYTES_OF_ALL;
+    let affordable: Vec<(Proof, Vec<Fix>)> = begun
+        .into_iter()
+        .flatten()
+        .take_while(|(proof, _)| {
+            let is_enough = left > 0;
+            left = left.saturating_sub(proof.cost);
+            is_enough
+        })
+        .collect();
+    let known = Unchanged::default();
+    // A panic costs the change that was to be proven.
+    let holds = |proof: &Proof, fix: &Fix| catch_unwind(AssertUnwindSafe(|| proof.holds(fix, &known))).unwrap_or(false);
+    let prove = |(proof, candidates): (Proof, Vec<Fix>)| {
+        let fix = candidates.into_iter().find(|fix| holds(&proof, fix))?;
+        Some((place(proof.finding), fix))
     };
-    let proven: Vec<(Place, Fix)> = sought.par_iter().filter_map(prove).collect();
+    let proven: Vec<(Place, Fix)> = affordable.into_par_iter().filter_map(prove).collect();
     for (place_of, fix) in proven {
         for finding in answers.iter_mut().flat_map(|answer| &mut answer.findings) {
             if place(finding) == place_of {
@@ -64,7 +87,33 @@ struct Proof<'a> {
     files: Vec<FileId>,
     kernels: Vec<(String, String, usize)>,
     /// What stood there before: the rule, the file, the first byte.
-    before: FxHashSet<(&'static str, String, u32)>,
+    before: FxHashSet<Found>,
+    /// In bytes to be read.
+    cost: usize,
+}
+
+type Found = (&'static str, String, u32);
+
+/// Of the files read and the kernels analysed, whether without a change the same is found as before: findings of one
+/// kernel share the answer.
+#[derive(Default)]
+struct Unchanged(Mutex<FxHashMap<Part, bool>>);
+
+type Part = (Vec<FileId>, Vec<(String, String, usize)>);
+
+impl Unchanged {
+    fn is_as_before(&self, proof: &Proof) -> bool {
+        let part = (proof.files.clone(), proof.kernels.clone());
+        let known = self.0.lock().ok().and_then(|known| known.get(&part).copied());
+        // Not under the lock: the work is shared out to threads that may want it, too.
+        known.unwrap_or_else(|| {
+            let is_same = proof.findings(None).is_some_and(|now| FxHashSet::from_iter(now) == proof.before);
+            if let Ok(mut known) = self.0.lock() {
+                known.insert(part, is_same);
+            }
+            is_same
+        })
+    }
 }
 
 impl<'a> Proof<'a> {
@@ -107,14 +156,16 @@ impl<'a> Proof<'a> {
             .collect();
         let files = connected(session, finding.at.file, concerned.iter().map(|index| roots[*index]));
         let bytes: usize = files.iter().map(|file| tree.files.get(*file).bytes.len()).sum();
-        (bytes <= MAX_BYTES).then_some(Proof { settings, session, options, finding, files, kernels, before })
+        let cost =
+            bytes + concerned.iter().map(|index| answers[*index].findings.len() * BYTES_PER_FINDING).sum::<usize>();
+        (bytes <= MAX_BYTES).then_some(Proof { settings, session, options, finding, files, kernels, before, cost })
     }
 
     /// The finding is gone, and nothing has come.
-    fn holds(&self, fix: &Fix) -> bool {
+    fn holds(&self, fix: &Fix, unchanged: &Unchanged) -> bool {
         let edited = &self.session.tree.files.get(self.finding.at.file).path;
         let gone = (self.finding.rule.name, edited.clone(), self.finding.at.start);
-        let is_known = |(rule, path, start): (&'static str, String, u32)| {
+        let is_known = |(rule, path, start): Found| {
             let was = if path == *edited { unmoved(start, fix) } else { Some(start) };
             was.is_some_and(|was| {
                 let known = (rule, path, was);
@@ -123,12 +174,11 @@ impl<'a> Proof<'a> {
         };
         let Some(after) = self.findings(Some(fix)) else { return false };
         // Without the change the same has to be found as in the whole program, or the part looked at tells too little.
-        after.into_iter().all(is_known)
-            && self.findings(None).is_some_and(|now| now.into_iter().collect::<FxHashSet<_>>() == self.before)
+        after.into_iter().all(is_known) && unchanged.is_as_before(self)
     }
 
     /// What is found in the kernels concerned, with a change or without.
-    fn findings(&self, fix: Option<&Fix>) -> Option<Vec<(&'static str, String, u32)>> {
+    fn findings(&self, fix: Option<&Fix>) -> Option<Vec<Found>> {
         let tree = self.session.tree;
         let read = |id: &FileId| {
             let file = tree.files.get(*id);

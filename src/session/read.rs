@@ -1,6 +1,6 @@
 //! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
 
-use super::{Error, Request};
+use super::{Error, Request, Stages};
 use crate::finding::Unread;
 use crate::settings::Settings;
 use crate::source::compile_commands::CompileCommands;
@@ -32,7 +32,7 @@ pub struct Walked {
     pub excluded: usize,
 }
 
-pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Read, Error> {
+pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut Stages) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
     let excluded = Arc::new(AtomicUsize::new(0));
@@ -44,7 +44,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
         }
         !out && bounds.as_ref().is_none_or(|bounds| bounds.hold(path))
     };
-    let found = walk::walk(&request.read, request.no_ignore, wanted);
+    let found = stages.time("walk", || walk::walk(&request.read, request.no_ignore, wanted));
     let mut paths = found.files;
     let mut walked = Walked { files: paths.len(), excluded: excluded.load(Ordering::Relaxed) };
     if request.force_exclude {
@@ -68,7 +68,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
         let content = walk::read(path, named.contains(&spelled));
         (spelled, content)
     };
-    let read: Vec<(String, Content)> = paths.par_iter().map(read).collect();
+    let read: Vec<(String, Content)> = stages.time("read", || paths.par_iter().map(read).collect());
     let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
@@ -84,7 +84,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words) -> Result<Re
     }
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &sources)?;
-    let files = Files::new(screen::index(sources, words, &options), &options);
+    let files = stages.time("tokens", || Files::new(screen::index(sources, words, &options), &options));
     Ok(Read { files, options, skipped, walked })
 }
 

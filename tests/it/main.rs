@@ -2,11 +2,13 @@
 
 mod baseline;
 mod cli;
+mod determinism;
 mod docs;
 mod fix;
 mod fixtures;
 mod formats;
 mod graph;
+mod hostile;
 mod known;
 mod layers;
 mod lsp;
@@ -16,6 +18,7 @@ mod proofs;
 mod reading;
 mod sample;
 mod settings;
+mod shard;
 mod suppress;
 mod witness;
 

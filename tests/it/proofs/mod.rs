@@ -1,7 +1,7 @@
 //! What the analysis promises, shown on programs by the thousand: a second oracle that runs them, laws that hold under
 //! changes, and a table of what each kind of condition does to each kind of barrier.
 
-mod analyse;
+pub mod analyse;
 mod gather;
 mod generate;
 mod interpreter;
