@@ -41,7 +41,12 @@ pub struct Check<'a> {
     dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
+    /// Findings that may still be given a witness.
+    witnesses: std::cell::Cell<usize>,
 }
+
+/// Findings of one graph that get a witness: each takes a walk over the whole of it.
+const MAX_WITNESSES: usize = 100;
 
 /// Before it is worded: a barrier, the fork that leads, and which rule they break.
 #[derive(Debug)]
@@ -85,6 +90,7 @@ impl<'a> Check<'a> {
             home,
             dependences: Default::default(),
             ledger: Default::default(),
+            witnesses: std::cell::Cell::new(MAX_WITNESSES),
         }
     }
 
@@ -250,7 +256,10 @@ impl<'a> Check<'a> {
             .clone()
             .unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
         let help = verdict.help.clone().or_else(|| Some(wording::help(&verdict)));
-        let witness = verdict.witness.clone().or_else(|| witness::find(self, inst, &verdict));
+        let witness = verdict.witness.clone().or_else(|| {
+            self.witnesses.set(self.witnesses.get().checked_sub(1)?);
+            witness::find(self, inst, &verdict)
+        });
         let severity = match verdict.rule.severity {
             Severity::Error if verdict.likely => Severity::Warning,
             severity => severity,
