@@ -62,7 +62,11 @@ impl Builder<'_> {
                     return;
                 }
                 match args {
-                    [] => self.default_members(address, &class, &[], span),
+                    [] => self.initialise_members(address, &class, Vec::new(), span),
+                    // `point p{{x, y}}`: the inner braces are those of the first member, an array or a class.
+                    [one] if braces && matches!(one.kind, ExprKind::InitList(_)) && self.begins_with_parts(&class) => {
+                        self.initialise_members(address, &class, vec![(None, None, one)], span);
+                    }
                     [one] => {
                         if let ExprKind::InitList(list) = &one.kind {
                             return self.initialise_list(address, ty, list, span);
@@ -231,7 +235,37 @@ impl Builder<'_> {
                 None => self.initialise_member(member, &ty, value),
             }
         }
+        for (field, ty) in fields.iter().filter(|(field, _)| !set.contains(field)) {
+            self.zero(address, field, ty, span);
+        }
         self.default_members(address, class, &set, span);
+    }
+
+    /// A member that a braced list does not reach is zero, unless it has an initialiser of its own.
+    fn zero(&mut self, address: Value, field: &Name, ty: &Ty, span: Span) {
+        let elements = match ty {
+            ty if ty.is_scalar() => None,
+            Ty::Array(of, Some(extent)) if of.is_scalar() && *extent <= ZEROED => Some(*extent),
+            _ => return,
+        };
+        let member = self.member_address(address, field, span);
+        let zero = self.int(0, span);
+        match elements {
+            None => self.store(member, zero, span),
+            Some(extent) => {
+                for index in 0..extent {
+                    let place = self.int(index, span);
+                    let element = self.element_address(member, place, span);
+                    self.store(element, zero, span);
+                }
+            }
+        }
+    }
+
+    fn begins_with_parts(&mut self, class: &Arc<ClassTy>) -> bool {
+        self.fields_of(class)
+            .first()
+            .is_some_and(|(_, ty)| matches!(ty, Ty::Array(..) | Ty::Class(_) | Ty::Vector { .. }))
     }
 
     /// A member that is a reference takes an address.
