@@ -162,4 +162,5 @@ def main():
         print(f"| {name} | {size << len(runs) - 1:,} | {seconds:.2f} | {peak:.0f} | {time_exponent} | {memory_exponent} | {incomplete} |", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

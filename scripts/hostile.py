@@ -10,6 +10,8 @@ Not part of CI: what of it is quick is in tests/it/hostile.rs.
 """
 import argparse, json, os, pathlib, random, signal, subprocess, sys, tempfile, threading, time
 
+from growth import used
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GOOD = "__global__ void good(int *v) {\n    if (threadIdx.x < 5) __syncthreads();\n}\n"
 KERNEL = "__global__ void k(int *v, int n) {\n%s\n}\n"
@@ -143,15 +145,6 @@ INPUTS = {
     "200 files with parts cut out": noise("cut"),
     "200 files with parts moved": noise("moved"),
 }
-
-
-def used(pid):
-    """Seconds of CPU: the clock says little on a busy machine."""
-    try:
-        fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
-    except OSError:
-        return 0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def start(binary, folder, *arguments, stdout=subprocess.PIPE):

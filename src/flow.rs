@@ -92,6 +92,11 @@ impl Flow {
         flow
     }
 
+    /// `block` can only be come to by way of the edge into `by`.
+    pub fn only_by(&self, by: BlockId, block: BlockId) -> bool {
+        self.predecessors[by.index()].len() == 1 && self.dominates(by, block)
+    }
+
     pub fn runs(&self, block: BlockId) -> bool {
         self.position[block.index()] != u32::MAX
     }

@@ -17,6 +17,7 @@ mod methods;
 mod initialise;
 mod lifetimes;
 mod closures;
+mod braces;
 mod builder;
 mod calls;
 mod collectives;

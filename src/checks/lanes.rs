@@ -98,9 +98,22 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
     }
     let masks = masks(check, mask)?;
     let threads = threads(check);
+    // Whole warps may stay away.
+    let block = check.analysed.block(inst);
+    let needed: Vec<(Symbol, bool)> = check
+        .dependences(block)
+        .iter()
+        .filter(|each| check.analysed.flow.only_by(each.by, block))
+        .filter_map(|each| condition(check, *each))
+        .collect();
+    let comes = |thread: &Thread| {
+        let holds = |on, wanted| check.facts.value(on, thread, &|_| None).is_none_or(|value| (value != 0) == wanted);
+        needed.iter().all(|(on, wanted)| holds(*on, *wanted))
+    };
     let missing: Vec<u32> = threads
         .iter()
         .zip(&masks)
+        .filter(|(thread, _)| comes(thread))
         .filter(|(thread, mask)| **mask & (1 << (thread.rank % 32)) == 0)
         .map(|(thread, _)| thread.rank)
         .collect();

@@ -199,10 +199,12 @@ impl Walk<'_, '_> {
     fn load(&mut self, load: Value, address: Value) -> Option<Value> {
         let analysed = self.check.analysed;
         let symbol = analysed.symbol(load);
-        if let Node::Leaf(Leaf::Left(header, inner)) = *analysed.values.symbols.node(symbol)
-            && !self.disagrees(inner)
-            && self.value_disagrees(load)
-        {
+        let leaves = analysed.values.symbols.leaves(symbol);
+        let counted = leaves.iter().find_map(|leaf| match *analysed.values.symbols.node(*leaf) {
+            Node::Leaf(Leaf::Left(header, inner)) if self.disagrees(*leaf) && !self.disagrees(inner) => Some(header),
+            _ => None,
+        });
+        if let Some(header) = counted {
             return self.left_loop(header);
         }
         if analysed.values.loads.contains_key(&symbol)

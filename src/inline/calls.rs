@@ -267,7 +267,13 @@ impl Builder<'_> {
                 let calls = many.iter().map(|target| (target.clone(), this.clone())).collect();
                 self.call_each(calls, blocks, list, span)
             }
-            _ => self.call_unseen(&Name::from("function pointer"), &list, span),
+            many => {
+                if many.iter().any(|target| self.reach_of(target).barrier) {
+                    let at = self.at(span);
+                    self.incomplete(at, "a pointer may hold one of too many functions".to_string());
+                }
+                self.call_unseen(&Name::from("function pointer"), &list, span)
+            }
         }
     }
 

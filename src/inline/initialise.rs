@@ -80,8 +80,8 @@ impl Builder<'_> {
                         }
                     }
                     many => {
-                        let list = many.iter().map(|value| (None, None, value)).collect();
-                        self.initialise_members(address, &class, list, span);
+                        let list: Vec<(Option<Name>, Expr)> = many.iter().map(|value| (None, value.clone())).collect();
+                        self.initialise_list(address, ty, &list, span);
                     }
                 }
             }
@@ -89,7 +89,9 @@ impl Builder<'_> {
                 let count = self.rvalue_of(&args[0]);
                 self.emit(Op::BarrierInit { address, count }, span);
             }
-            ty if super::library::has_parts(&ty) && args.len() > 1 => {
+            ty if super::library::has_parts(&ty) && args.len() > 1
+                || super::library::is_array(&ty) && !args.is_empty() =>
+            {
                 let list: Vec<(Option<Name>, Expr)> = args.iter().map(|arg| (None, arg.clone())).collect();
                 self.initialise_list(address, &ty, &list, span);
             }
@@ -150,10 +152,20 @@ impl Builder<'_> {
                         return;
                     }
                 }
+                let parts = self.parts_of(&Ty::Class(class.clone()));
+                let list = self.with_all_braces(parts.into_iter(), list);
                 let list = list.iter().map(|(name, value)| (name.clone(), None, value)).collect();
                 self.initialise_members(address, &class, list, span);
             }
             Ty::Array(of, extent) => {
+                let braced;
+                let list = match self.parts_of(&of).is_empty() {
+                    true => list,
+                    false => {
+                        braced = self.with_all_braces(std::iter::repeat((*of).clone()), list);
+                        &braced
+                    }
+                };
                 for (index, (_, value)) in list.iter().enumerate() {
                     let place = self.int(index as i64, value.span);
                     let element = self.element_address(address, place, value.span);
@@ -191,6 +203,15 @@ impl Builder<'_> {
                 }
                 [(_, value), ..] => self.initialise(address, &ty, value),
             },
+            // `std::array<int, 2> a{{x, y}}`: the inner braces are those of the array inside.
+            array if super::library::is_array(&array) => {
+                let list = match list {
+                    [(None, Expr { kind: ExprKind::InitList(inner), .. })] => inner,
+                    list => list,
+                };
+                let of = super::library::part_type(&array, 0);
+                self.initialise_list(address, &Ty::Array(Arc::new(of), None), list, span);
+            }
             ty => {
                 for (index, (name, value)) in list.iter().enumerate() {
                     let name = name.clone().unwrap_or_else(|| super::library::part_name(&ty, index));

@@ -18,6 +18,11 @@ pub fn has_parts(ty: &Ty) -> bool {
     matches!(ty.value(), Ty::Named(named) if matches!(&*named.name, "pair" | "tuple"))
 }
 
+/// `std::array` and its kin.
+pub fn is_array(ty: &Ty) -> bool {
+    matches!(ty.value(), Ty::Named(named) if &*named.name == "array")
+}
+
 /// The name of a part of a pair or tuple.
 pub fn part_name(ty: &Ty, index: usize) -> Name {
     match (ty.value(), index) {

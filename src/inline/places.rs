@@ -135,6 +135,7 @@ impl Builder<'_> {
             None => {
                 let object = self.new_object(&name, kind, &ty, span);
                 if let Some(declaration) = &declaration {
+                    self.hand_on_functions(item, declaration, &ty);
                     self.graph.objects[object.index()].at = At { item, span: declaration.span };
                     self.graph.objects[object.index()].is_volatile = declaration.ty.is_volatile;
                 }
@@ -144,6 +145,18 @@ impl Builder<'_> {
         };
         let is_volatile = self.graph.objects[object.index()].is_volatile;
         Ev { what: What::Place(self.address(object, span)), ty, is_volatile }
+    }
+
+    /// Functions that stand in the initialiser of a table of structs may be called through what is read from it.
+    fn hand_on_functions(&mut self, item: ItemId, declaration: &Declaration, ty: &Ty) {
+        let mut element = ty;
+        while let Ty::Array(of, _) = element {
+            element = of;
+        }
+        if let (Ty::Class(_), Init::Expr(value)) = (element, &declaration.init) {
+            let scope = self.item_scope(item);
+            self.in_item(item, scope, |builder| builder.functions_in(value));
+        }
     }
 
     pub fn eval_member(&mut self, object: &Expr, arrow: bool, member: &Path, span: Span) -> Ev {

@@ -308,13 +308,26 @@ impl Evaluator<'_> {
                 if !self.lives(key, to) {
                     state.set(key, None);
                 } else if self.is_variant(slot.value, index) {
-                    let value = self.values.symbols.leaf(Leaf::Left(header, slot.value));
+                    let value = self.left(header, index, slot.value);
                     state.set(key, Some(Slot { value, ..slot }));
                 }
             }
             at = self.flow.loops[index].parent;
         }
         Some(state)
+    }
+
+    /// A value behind a loop: of a sum only what depends on the trips is wrapped, so that the rest still cancels.
+    fn left(&mut self, header: BlockId, index: usize, value: Symbol) -> Symbol {
+        let (terms, constant) = self.values.symbols.terms(value);
+        let (inside, fixed): (Vec<_>, Vec<_>) = terms.into_iter().partition(|(term, _)| self.is_variant(*term, index));
+        if fixed.is_empty() && constant == 0 {
+            return self.values.symbols.leaf(Leaf::Left(header, value));
+        }
+        let inside = self.values.symbols.sum(inside, 0);
+        let left = self.values.symbols.leaf(Leaf::Left(header, inside));
+        let fixed = self.values.symbols.sum(fixed, constant);
+        self.values.symbols.add(fixed, left)
     }
 
     /// The variable may still be read in a block.

@@ -267,7 +267,7 @@ impl<'a> Memory<'a> {
         barrier: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
-        if self.never_meet(facts, load, write) {
+        if self.never_meet(facts, load, write, group) {
             return false;
         }
         let order = &self.order;
@@ -285,7 +285,7 @@ impl<'a> Memory<'a> {
 
     /// Thread by thread: no thread that comes to the write writes what another one reads, as with
     /// `if (threadIdx.x > 0) row[threadIdx.x] = 0` and a read of `row[0]`.
-    fn never_meet(&self, facts: &Facts, load: &Access, write: &Access) -> bool {
+    fn never_meet(&self, facts: &Facts, load: &Access, write: &Access, group: Extent) -> bool {
         let (Some(here), Some(there)) = (places(self.values, load.address), places(self.values, write.address)) else {
             return false;
         };
@@ -305,13 +305,14 @@ impl<'a> Memory<'a> {
                 return false;
             }
             let comes = comes.get_or_insert_with(|| self.threads_that_come(facts, write.block, written.len()));
-            // Who reads each cell: one thread, or several.
+            // Who reads each cell: one thread, or several. In another block the same thread is another one.
             let mut readers: FxHashMap<i64, Option<usize>> = FxHashMap::default();
             for (thread, cell) in read.iter().enumerate() {
                 readers.entry(*cell).and_modify(|only| *only = None).or_insert(Some(thread));
             }
             let meets = |(thread, cell): (usize, &i64)| {
-                comes[thread] && readers.get(cell).is_some_and(|reader| *reader != Some(thread))
+                let own = |reader: &Option<usize>| group <= Extent::BLOCK && *reader == Some(thread);
+                comes[thread] && readers.get(cell).is_some_and(|reader| !own(reader))
             };
             !written.iter().enumerate().any(meets)
         })
@@ -322,9 +323,9 @@ impl<'a> Memory<'a> {
         let flow = self.order.flow;
         let mut comes = vec![true; count];
         for each in flow.control.all(block) {
-            let only_by = flow.predecessors[each.by.index()].len() == 1 && flow.dominates(each.by, block);
             let End::Branch { yes, no, .. } = self.order.graph.blocks[each.fork.index()].end else { continue };
-            let condition = self.values.condition[each.fork.index()].filter(|_| only_by && yes != no);
+            let condition =
+                self.values.condition[each.fork.index()].filter(|_| yes != no && flow.only_by(each.by, block));
             let Some(values) = condition.and_then(|on| facts.per_thread(on)) else { continue };
             for (comes, value) in comes.iter_mut().zip(values) {
                 *comes &= (value != 0) == (each.by == yes);
