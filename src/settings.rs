@@ -89,6 +89,15 @@ impl Settings {
                 help: None,
             })
         };
+        if let Some(nth) = file.barrier.iter().position(|row| row.names.is_empty() && row.methods.is_empty()) {
+            let head = "[[barrier]]";
+            return Err(Error {
+                file: path.to_path_buf(),
+                place: text.match_indices(head).nth(nth).map(|(at, _)| (text.to_string(), at..at + head.len())),
+                message: "this barrier has no name: `names` or `methods` say what is called".to_string(),
+                help: None,
+            });
+        }
         let mut per_file: Vec<(Patterns, BTreeMap<RuleName, Level>)> = Vec::new();
         for (pattern, levels) in file.per_file {
             per_file.push((patterns("per-file", &[pattern])?, levels));

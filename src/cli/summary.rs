@@ -57,7 +57,8 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
         () if skipped.iter().any(|unread| unread.is_named) => return String::new(),
         () if walked.files == 0 && walked.excluded > 0 => "all that was found is excluded by the settings".to_string(),
         () if walked.files == 0 => {
-            let places: Vec<String> = request.read.iter().map(|path| path.display().to_string()).collect();
+            let mut places: Vec<String> = request.read.iter().map(|path| path.display().to_string()).collect();
+            places.dedup();
             let hidden = if request.no_ignore { "" } else { "; --no-ignore reads hidden and git-ignored files, too" };
             format!("looked for .cu, .cuh, C++ source and headers in {}: there is none{hidden}", places.join(", "))
         }

@@ -169,7 +169,10 @@ fn missing(witness: &Witness) -> String {
         [(first, last)] if first == last => "is",
         _ => "are",
     };
-    format!("{}: {who} {verb} missing", witness.given)
+    match witness.given.is_empty() {
+        true => format!("{who} {verb} missing"),
+        false => format!("{}: {who} {verb} missing", witness.given),
+    }
 }
 
 /// A fault of a settings file, as editors show it.

@@ -123,6 +123,10 @@ fn faults_are_shown_at_their_place() {
     let folder = Folder::new("faults");
     for (text, wanted) in [
         ("\nexcldue = [\"build\"]\n", vec!["synclint.toml:2:1", "unknown field `excldue`", "did you mean `exclude`?"]),
+        (
+            "[[barrier]]\nnames = [\"all\"]\ngroup = \"block\"\n[[barrier]]\ngroup = \"block\"\n",
+            vec!["synclint.toml:4:1", "this barrier has no name"],
+        ),
         ("fail-on = \"warnings\"\n", vec!["synclint.toml:1:11", "did you mean `warning`?"]),
         ("[rules]\ndivergent-brnch = \"off\"\n", vec!["synclint.toml:2:1", "did you mean `divergent-branch`?"]),
         ("exclude = [\n", vec!["synclint.toml:"]),
