@@ -63,7 +63,7 @@ fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
         .dependences(block)
         .iter()
         .copied()
-        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < Extent::WARP)
+        .filter(|each| check.parts(inst, *each, Extent::WARP))
         .filter(|each| !leaving::ways(check, inst, *each).all_end())
         .collect()
 }

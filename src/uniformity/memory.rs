@@ -67,19 +67,31 @@ impl<'a> Order<'a> {
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
     /// says that ways into a further trip of a loop count.
-    fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
+    pub fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
         let (start, end) = (self.block_of[from.index()], self.block_of[to.index()]);
         let (first, last) = (self.index_of[from.index()], self.index_of[to.index()]);
-        let barrier_between = |block: BlockId, low: u32, high: u32| {
-            self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
-        };
-        if start == end && first < last && !barrier_between(start, first, last) {
+        if start == end && first < last && !self.barrier_between(start, first, last, group) {
             return true;
         }
-        if !self.flow.runs(start) || !self.flow.runs(end) || barrier_between(start, first, u32::MAX) {
+        if !self.flow.runs(start) || !self.flow.runs(end) || self.barrier_between(start, first, u32::MAX, group) {
             return false;
         }
-        !barrier_between(end, 0, last) && self.reached_from(start, group, round)[end.index()]
+        !self.barrier_between(end, 0, last, group) && self.reached_from(start, group, round)[end.index()]
+    }
+
+    /// Whether some way leads from the start of a block to an instruction without a barrier of the group between.
+    pub fn leads_to(&self, start: BlockId, to: InstId, group: Extent) -> bool {
+        let end = self.block_of[to.index()];
+        if self.barrier_between(end, 0, self.index_of[to.index()], group) {
+            return false;
+        }
+        let passes = || !self.barrier_between(start, 0, u32::MAX, group);
+        start == end || passes() && self.reached_from(start, group, true)[end.index()]
+    }
+
+    /// A barrier of the group stands in the block at a position from `low` up to `high`.
+    fn barrier_between(&self, block: BlockId, low: u32, high: u32, group: Extent) -> bool {
+        self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
     }
 
     /// Blocks that some way from the end of `start` leads to without a barrier of the group.
@@ -131,10 +143,13 @@ impl Order<'_> {
     }
 }
 
-/// A load that may race, and the write it races with.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+/// What a load may race with.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    pub write: InstId,
+    /// The writes that part the smallest group; at least one.
+    pub writes: Vec<InstId>,
+    /// Only threads of the same block write there.
+    pub within_block: bool,
 }
 
 pub struct Memory<'a> {
@@ -199,20 +214,18 @@ impl<'a> Memory<'a> {
         for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
-            let found = writes.iter().find(|write| {
+            let racing = writes.iter().filter(|write| {
                 self.races(facts, load, write, group, barrier, control)
                     && !(unknown_owner
                         && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
             });
-            match found {
-                None => {
-                    let shown = Agreement::of(group);
-                    let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
-                    return (shown.meet(reach), race);
-                }
-                // The write that counts is the one that the smallest group is parted by.
-                Some(write) => race = Some(Race { write: write.inst }),
+            let racing: Vec<InstId> = racing.map(|write| write.inst).collect();
+            if racing.is_empty() {
+                let shown = Agreement::of(group);
+                let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                return (shown.meet(reach), race);
             }
+            race = Some(Race { writes: racing, within_block: own });
         }
         (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
     }
