@@ -7,12 +7,10 @@
 //! ```
 
 use super::Check;
-use crate::flow::Flow;
 use crate::flow::control::Dependence;
-use crate::graph::{BlockId, InstId};
+use crate::graph::InstId;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::symbols::Symbol;
-use rustc_hash::FxHashSet;
 
 /// Whoever goes by what a fork tests leads to the barrier only where nobody has written it in the meantime.
 ///
@@ -42,23 +40,8 @@ pub fn change_nothing(check: &Check, inst: InstId, dependence: Dependence, need:
                 let behind = analysed.block(*write) != fork && flow.dominates(fork, analysed.block(*write));
                 behind
                     && !order.unordered(*write, inst, need, true)
-                    && !leads_round(flow, analysed.block(*write), barrier, fork)
+                    && !flow.leads_round(analysed.block(*write), barrier, fork)
                     && !others.iter().any(|way| order.leads_to(**way, *write, need))
             })
     })
-}
-
-/// Some way leads from one block to another and not through the fork.
-fn leads_round(flow: &Flow, from: BlockId, to: BlockId, fork: BlockId) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut work = vec![from];
-    while let Some(block) = work.pop() {
-        if block == to {
-            return true;
-        }
-        if block != fork && seen.insert(block) {
-            work.extend(flow.successors[block.index()].iter().copied());
-        }
-    }
-    false
 }
