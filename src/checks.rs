@@ -4,6 +4,7 @@
 //! part in the function that holds it, else at the innermost call on the way to it that they do not all make.
 
 pub mod chart;
+pub mod conditions;
 pub mod divergence;
 pub mod lanes;
 pub mod leaving;
@@ -119,7 +120,9 @@ impl<'a> Check<'a> {
     pub fn parts(&self, inst: InstId, dependence: Dependence, need: Extent) -> bool {
         let agreement = self.analysed.fork(&self.facts, dependence.fork);
         let racy = agreement.ordered >= need;
-        agreement.shown < need && !(racy && races::change_nothing(self, inst, dependence, need))
+        agreement.shown < need
+            && !(racy && races::change_nothing(self, inst, dependence, need))
+            && !conditions::follows(self, inst, dependence, need)
     }
 
     pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {
