@@ -102,7 +102,9 @@ impl Builder<'_> {
                 self.call_set(&set, this, list, &explicit, &last.name, span)
             }
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => {
-                if let Ty::Named(_) = ty
+                // A template parameter may be spelled like a class of the libraries and stand for another one.
+                if let Ty::Named(named) = &ty
+                    && named.name == last.name
                     && self.is_word(&last.name)
                 {
                     return self.call_word(path, args, span);
