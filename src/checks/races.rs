@@ -19,6 +19,10 @@ use crate::uniformity::symbols::Symbol;
 /// way of the fork as the barrier, and neither the write nor another way of the fork leads on to the barrier; nor
 /// does the write later, but through the fork again.
 pub fn change_nothing(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -> bool {
+    // Of a warp, or of many blocks, the writer need not be one.
+    if need != Extent::BLOCK {
+        return false;
+    }
     let analysed = check.analysed;
     let flow = &analysed.flow;
     let fork = dependence.fork;

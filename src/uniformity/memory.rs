@@ -195,26 +195,24 @@ impl<'a> Memory<'a> {
         load: &Access,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> (Agreement, Option<Race>) {
-        let mut address = facts.agreement(load.address);
+        let address = facts.agreement(load.address);
         if address.shown == Extent::THREAD {
             return (address, None);
         }
         let writes = self.writes_to(load);
         let shared = self.is_shared(load.address);
-        // What all threads of a group write alike, in an object that a caller out of view has: whether each thread has
-        // its own is not known, and to write to a common one so would make no sense.
-        let unknown_owner = self.is_of_unseen_caller(load.address);
-        // A cell that is picked by the block's index belongs to that block.
-        let own = shared || address.shown <= Extent::BLOCK || unknown_owner;
-        let mut race = None;
-        if unknown_owner {
-            let own = |write: &&&Access| {
-                self.is_written_by_all(facts, write, Extent::WARP, control)
-                    && self.order.unordered(write.inst, load.inst, Extent::GRID, true)
-            };
-            let written = writes.iter().filter(own).filter_map(|write| write.value);
-            address = written.map(|value| facts.agreement(value)).fold(address, Agreement::meet);
+        let unseen = self.is_object_of_unseen_caller(load.address);
+        if unseen && self.each_keeps_its_own(facts, &writes, control) {
+            let before = writes.iter().filter(|write| self.order.unordered(write.inst, load.inst, Extent::GRID, true));
+            let written = before.map(|write| {
+                let value = write.value.map_or(Agreement::THREAD, |value| facts.agreement(value));
+                value.meet(control(write.block))
+            });
+            return (written.fold(address, Agreement::meet), None);
         }
+        // A cell that is picked by the block's index belongs to that block.
+        let own = shared || address.shown <= Extent::BLOCK || unseen;
+        let mut race = None;
         // Each block has its own shared memory.
         let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
             address.at_most(Extent::BLOCK)
@@ -226,8 +224,8 @@ impl<'a> Memory<'a> {
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
             let racing = writes.iter().filter(|write| {
                 self.races(facts, load, write, group, barrier, control)
-                    && !(unknown_owner
-                        && (self.is_written_by_all(facts, write, group, control) || self.is_beyond(write.address)))
+                    && !(unseen
+                        && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
             });
             let racing: Vec<InstId> = racing.map(|write| write.inst).collect();
             if racing.is_empty() {
@@ -248,11 +246,24 @@ impl<'a> Memory<'a> {
             && forks.iter().all(|each| self.values.condition[each.fork.index()].is_none_or(common))
     }
 
-    /// What a caller of this function hands over, none being in view.
-    fn is_of_unseen_caller(&self, address: Symbol) -> bool {
-        let is_param =
-            |root: &Symbol| matches!(self.values.symbols.node(*root), Node::Leaf(Leaf::Source(Source::Param { .. })));
-        !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_param)
+    /// An object that a caller of this function hands over, none being in view: whether each thread has its own is
+    /// not known.
+    fn is_object_of_unseen_caller(&self, address: Symbol) -> bool {
+        let is_object = |root: &Symbol| {
+            let node = self.values.symbols.node(*root);
+            matches!(node, Node::Leaf(Leaf::Source(Source::Param { object: true, .. })))
+        };
+        !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_object)
+    }
+
+    /// All threads of a warp write different values to one place of the object, which would make no sense if they
+    /// had it in common.
+    fn each_keeps_its_own(&self, facts: &Facts, writes: &[&Access], control: &dyn Fn(BlockId) -> Agreement) -> bool {
+        let agrees = |symbol: Symbol| facts.agreement(symbol).shown >= Extent::WARP;
+        writes.iter().any(|write| {
+            let differs = write.value.is_some_and(|value| !agrees(value));
+            differs && agrees(write.address) && control(write.block).shown >= Extent::WARP
+        })
     }
 
     /// The address comes out of memory itself, so that it hardly leads to the object which holds it.
@@ -261,15 +272,16 @@ impl<'a> Memory<'a> {
         places(self.values, address).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
     }
 
-    /// All threads of the group come to the write, and write to one address.
-    fn is_written_by_all(
+    /// All threads of the group come to the write and write the same.
+    fn is_written_alike(
         &self,
         facts: &Facts,
         write: &Access,
         group: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
-        write.value.is_some() && facts.agreement(write.address).shown >= group && control(write.block).shown >= group
+        let agrees = |symbol: Symbol| facts.agreement(symbol).shown >= group;
+        write.value.is_some_and(agrees) && agrees(write.address) && control(write.block).shown >= group
     }
 
     fn is_shared(&self, address: Symbol) -> bool {
@@ -364,9 +376,7 @@ impl<'a> Memory<'a> {
         group: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
-        self.order.flow.dominates(write.block, load.block)
-            && write.value.is_some_and(|value| facts.agreement(value).shown >= group)
-            && self.is_written_by_all(facts, write, group, control)
+        self.order.flow.dominates(write.block, load.block) && self.is_written_alike(facts, write, group, control)
     }
 
     /// The addresses may be one, in the same trip of all loops.
