@@ -111,9 +111,8 @@ impl<'a> Check<'a> {
 
     pub fn order(&self) -> &Order<'a> {
         let analysed = self.analysed;
-        self.order.get_or_init(|| {
-            Order::new(analysed.graph, &analysed.flow, &analysed.values.block_of, analysed.shape.most_threads())
-        })
+        self.order
+            .get_or_init(|| Order::new(analysed.graph, &analysed.flow, &analysed.values, analysed.shape.most_threads()))
     }
 
     /// The threads of the group may part at a fork in a way that bears on a barrier.

@@ -46,7 +46,8 @@ pub fn scope(barrier: &Barrier) -> Extent {
 }
 
 impl<'a> Order<'a> {
-    pub fn new(graph: &'a Graph, flow: &'a Flow, block_of: &'a [BlockId], most_threads: u32) -> Order<'a> {
+    pub fn new(graph: &'a Graph, flow: &'a Flow, values: &'a Values, most_threads: u32) -> Order<'a> {
+        let block_of = &values.block_of;
         let mut index_of = vec![0; graph.insts.len()];
         let mut barriers = vec![Vec::new(); graph.blocks.len()];
         for block in &flow.order {
@@ -61,6 +62,9 @@ impl<'a> Order<'a> {
                     barriers[block.index()].push((index as u32, if whole { Extent::BLOCK } else { scope }));
                 }
             }
+        }
+        for entry in super::ticket::entries(graph, flow, values) {
+            barriers[entry.index()].insert(0, (0, Extent::GRID));
         }
         Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default(), waiting: RefCell::default() }
     }
