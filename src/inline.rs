@@ -22,6 +22,7 @@ mod builder;
 mod calls;
 mod collectives;
 mod constant;
+mod copies;
 mod declare;
 mod dump;
 mod expressions;

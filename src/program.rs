@@ -179,6 +179,8 @@ pub struct Type {
     pub is_const: bool,
     pub is_volatile: bool,
     pub restrict: bool,
+    /// Of a reference: `&&`.
+    pub is_rvalue: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -198,7 +200,7 @@ pub enum TypeKind {
 
 impl Type {
     pub fn plain(kind: TypeKind) -> Type {
-        Type { kind, is_const: false, is_volatile: false, restrict: false }
+        Type { kind, is_const: false, is_volatile: false, restrict: false, is_rvalue: false }
     }
 }
 

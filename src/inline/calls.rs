@@ -1,11 +1,12 @@
 //! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
 
 use super::builder::Builder;
+use super::copies::binds;
 use super::memo::ScoreKey;
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{Bound, Callable, Ty, fit};
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -318,7 +319,7 @@ impl Builder<'_> {
         }
         self.go_on(after);
         match result {
-            Some((object, ty)) => Ev::place(self.address(object, span), ty),
+            Some((object, ty)) => Ev::made(self.address(object, span), ty),
             None => Ev::nothing(),
         }
     }
@@ -380,9 +381,17 @@ impl Builder<'_> {
             }
         }
         let best = scored.iter().map(|(score, _)| *score).max().unwrap_or(0);
+        scored.retain(|(score, _)| *score == best);
+        let categories: Vec<Category> =
+            list.iter().map(|arg| arg.ev.as_ref().map_or(Category::Made, |ev| ev.category)).collect();
+        for (rank, candidate) in &mut scored {
+            let params = candidate.function.params.iter().zip(&categories);
+            *rank = params.map(|(param, category)| binds(&candidate.function, param, *category)).sum();
+        }
+        let best = scored.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
         let mut chosen: Vec<Callable> = Vec::new();
-        for (score, candidate) in scored {
-            if score == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
+        for (rank, candidate) in scored {
+            if rank == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
                 chosen.push(candidate.clone());
             }
         }

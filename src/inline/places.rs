@@ -4,7 +4,7 @@ use super::builder::{Builder, StaticKey};
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{INT, Ty};
-use super::values::{Ev, What, axis_of, source_of};
+use super::values::{Ev, axis_of, source_of};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -56,11 +56,11 @@ impl Builder<'_> {
             Binding::Object { object, ty, .. } => {
                 let address = self.address(object, span);
                 let is_volatile = self.graph.objects[object.index()].is_volatile;
-                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                let ev = Ev::volatile_place(address, ty, is_volatile);
                 self.follow_reference(ev, span)
             }
             Binding::Alias { address, ty, is_volatile } => {
-                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                let ev = Ev::volatile_place(address, ty, is_volatile);
                 self.follow_reference(ev, span)
             }
             Binding::Value { value, ty } => Ev::value(value, ty),
@@ -144,7 +144,7 @@ impl Builder<'_> {
             }
         };
         let is_volatile = self.graph.objects[object.index()].is_volatile;
-        Ev { what: What::Place(self.address(object, span)), ty, is_volatile }
+        Ev::volatile_place(self.address(object, span), ty, is_volatile)
     }
 
     /// Functions that stand in the initialiser of a table of structs may be called through what is read from it.
@@ -252,7 +252,7 @@ impl Builder<'_> {
                 let index = self.rvalue(&subscript, index.span);
                 let address = self.element_address(base, index, span);
                 let is_volatile = ty.is_volatile_target() || matches!(ty, Ty::Array(..)) && object.is_volatile;
-                Ev { what: What::Place(address), ty: ty.element(), is_volatile }
+                Ev::volatile_place(address, ty.element(), is_volatile)
             }
         }
     }
