@@ -12,6 +12,7 @@ mod interpret;
 mod deduce;
 mod resolve;
 mod assign;
+mod assigned;
 mod places;
 mod methods;
 mod initialise;

@@ -82,6 +82,8 @@ pub struct Builder<'p> {
     pub keeps_temporaries: bool,
     /// Addresses of members that share memory, with the names of the others.
     pub overlays: FxHashMap<Value, Vec<Name>>,
+    /// What pointers at namespace scope may point to; whether that is all.
+    pub pointees: FxHashMap<ObjectId, (Vec<(ItemId, Expr)>, bool)>,
     /// Addresses of what parameters are bound to that `forward` hands on as it came.
     pub movable: FxHashSet<Value>,
     /// Bodies of lambdas, shared by their calls.
@@ -202,6 +204,7 @@ impl<'p> Builder<'p> {
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             overlays: FxHashMap::default(),
+            pointees: FxHashMap::default(),
             movable: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
         };

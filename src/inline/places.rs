@@ -120,6 +120,10 @@ impl Builder<'_> {
         let in_memory = header.is_constant_memory || header.is_device_memory || header.is_shared;
         let is_const =
             header.is_const || declaration.as_ref().is_some_and(|it| it.storage.is_constexpr || it.ty.is_const);
+        let ty = match ty {
+            Ty::Functions(_) | Ty::FunctionPointer if in_memory && !is_const => self.with_assigned_functions(item, ty),
+            ty => ty,
+        };
         let kind = if header.is_shared {
             ObjectKind::Shared
         } else if header.is_constant_memory || (is_const && ty.is_aggregate()) {
@@ -136,6 +140,9 @@ impl Builder<'_> {
                 let object = self.new_object(&name, kind, &ty, span);
                 if let Some(declaration) = &declaration {
                     self.hand_on_functions(item, declaration, &ty);
+                    if matches!(ty, Ty::Pointer(_)) {
+                        self.note_pointees(item, object, declaration);
+                    }
                     self.graph.objects[object.index()].at = At { item, span: declaration.span };
                     self.graph.objects[object.index()].is_volatile = declaration.ty.is_volatile;
                 }

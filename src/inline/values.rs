@@ -94,6 +94,10 @@ impl Builder<'_> {
                     let (yes, no) = (self.load(yes, false, span), self.load(no, false, span));
                     self.select(on, yes, no, span)
                 }
+                Op::Address(object) if self.pointees.contains_key(&object) => {
+                    let loaded = self.load(*address, ev.is_volatile, span);
+                    self.choose_pointee(object, loaded, span)
+                }
                 _ => self.load(*address, ev.is_volatile, span),
             },
             What::Parts(parts) => {
