@@ -23,6 +23,7 @@ mod builder;
 mod calls;
 mod collectives;
 mod constant;
+mod constraints;
 mod copies;
 mod declare;
 mod dump;

@@ -110,6 +110,10 @@ impl Builder<'_> {
                 }
                 self.construct_value(&ty, args, span)
             }
+            Found::None if args.is_empty() && self.is_trait(path) => {
+                let ty = self.resolve_path(path);
+                self.construct_value(&ty, args, span)
+            }
             Found::None | Found::Source(_) => self.call_word(path, args, span),
             Found::Constant(..) => Ev::nothing(),
             Found::Binding(_) | Found::Field(..) | Found::StaticField(..) | Found::Value(_) => {
@@ -117,6 +121,13 @@ impl Builder<'_> {
                 self.call_value(ev, args, span)
             }
         }
+    }
+
+    /// `std::true_type()`
+    fn is_trait(&mut self, path: &Path) -> bool {
+        let Some(last) = path.segments.last() else { return false };
+        let args = self.written_arguments(last).unwrap_or_default();
+        super::constant::trait_value(&last.name, &args).is_some()
     }
 
     fn is_library_function(&self, set: &[Callable]) -> bool {
@@ -442,7 +453,11 @@ impl Builder<'_> {
         let scope = self.new_scope(Some(parent), candidate.item);
         let function = candidate.function.clone();
         self.bind_template(scope, &function.template, &bounds);
-        let mut total = 0;
+        let weighed = match function.template.is_empty() && function.requires.is_empty() {
+            true => false,
+            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
+        };
+        let mut total = u32::from(weighed);
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
                 total += 1;

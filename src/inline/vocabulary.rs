@@ -449,7 +449,13 @@ impl Builder<'_> {
             Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
             ty if self.is_numbered_barrier(ty) => self.construct_numbered_barrier(ty, list),
             _ => match list {
-                [] => Ev::value(self.int(0, span), ty.clone()),
+                [] => {
+                    let value = match ty.value() {
+                        Ty::Named(named) => super::constant::trait_value(&named.name, &named.args),
+                        _ => None,
+                    };
+                    Ev::value(self.int(value.map_or(0, |(value, _)| value), span), ty.clone())
+                }
                 [one] => {
                     let ev = one.ev.clone();
                     let Some(ev) = ev else {
