@@ -96,6 +96,7 @@ impl Builder<'_> {
             this_object: None,
             args: bounds,
             static_result: None,
+            given_away: None,
         });
         self.statement(&function.body);
         let end = function.body.span.end;
