@@ -368,6 +368,13 @@ impl<'o> Server<'o> {
         projects::projects(&self.folders, &documents)
     }
 
+    /// The project that a file on the disk belongs to, which is not open.
+    fn project_around(&self, uri: &str) -> Option<Project> {
+        let root = projects::root_of(&self.folders, &places::path_of(uri)?)?;
+        let known = self.projects().into_iter().find(|project| project.root.as_ref() == Some(&root));
+        Some(known.unwrap_or(Project { root: Some(root), documents: Vec::new() }))
+    }
+
     /// Begins an analysis of all that is open.
     fn analyse(&mut self) {
         self.due = None;
@@ -443,7 +450,8 @@ impl<'o> Server<'o> {
             progress.stopped.store(true, Ordering::Relaxed);
         }
         let uri = question.text_document.uri.clone();
-        let project = self.projects().into_iter().find(|project| project.documents.iter().any(|it| it.uri == uri))?;
+        let opened = self.projects().into_iter().find(|project| project.documents.iter().any(|it| it.uri == uri));
+        let Some(project) = opened.or_else(|| self.project_around(&uri)) else { return Some(Value::Null) };
         let position = question.position;
         let markdown = self.abilities.markdown;
         let fresh = self.analysed.generation == self.generation;

@@ -6,6 +6,7 @@
 mod conclude;
 mod draw;
 mod fixes;
+mod names;
 mod read;
 mod shard;
 mod stages;
@@ -26,12 +27,15 @@ use crate::source::closure::{self, Closure};
 use crate::source::index::{Files, Options};
 use crate::source::launch::Launches;
 use crate::source::tree::Tree;
-use crate::text::{FileId, LineIndex, Range, Source};
+use crate::text::{FileId, LineIndex, Range, Source, find_any_case};
 use crate::words::Words;
+use names::Names;
 use rayon::prelude::*;
 use read::Read;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub use shard::{Part, Shard};
@@ -123,6 +127,7 @@ pub struct Loaded {
     launches: Launches,
     /// What the files were indexed with.
     options: Options,
+    names: Names,
     skipped: Vec<Unread>,
     walked: Walked,
     charts: bool,
@@ -135,10 +140,10 @@ pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
     on_big_stacks(settings.jobs, || {
         let words = Words::with(&settings.words);
         let mut stages = Stages::default();
-        let Read { files, options, skipped, walked } = read::files(settings, request, &words, &mut stages)?;
+        let Read { files, options, names, skipped, walked } = read::files(settings, request, &words, &mut stages)?;
         let (charts, fixes) = (request.charts, request.fixes);
-        let loaded = stages.time("items, and what reaches a barrier", || Loaded::new(files, words, options));
-        Ok(Loaded { skipped, walked, charts, fixes, stages, ..loaded })
+        let loaded = stages.time("functions that may reach a barrier", || Loaded::new(files, words, options));
+        Ok(Loaded { names, skipped, walked, charts, fixes, stages, ..loaded })
     })
 }
 
@@ -147,8 +152,8 @@ impl Loaded {
         let tree = Tree::new(files);
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
-        let (skipped, walked, stages) = Default::default();
-        Loaded { tree, words, roots, launches, options, skipped, walked, charts: false, fixes: false, stages }
+        let (names, skipped, walked, stages) = Default::default();
+        Loaded { tree, words, roots, launches, options, names, skipped, walked, charts: false, fixes: false, stages }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -160,7 +165,7 @@ impl Loaded {
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
             let mut stages = self.stages.clone();
-            let answers = stages.time("analysis", || {
+            let answers = stages.time("analysis of kernels", || {
                 for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item))
             });
             let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
@@ -181,18 +186,19 @@ impl Loaded {
             |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
         let drawn: Vec<ItemId> =
             roots.iter().zip(&answers).filter(|(_, answer)| is_drawn(answer)).map(|(root, _)| *root).collect();
-        let charts: Vec<Option<Chart>> =
-            stages.time("charts", || drawn.par_iter().map(|root| analysis::chart(session, *root)).collect());
+        let charts: Vec<Option<Chart>> = stages.time("pictures of control flow", || {
+            drawn.par_iter().map(|root| analysis::chart(session, *root)).collect()
+        });
         let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
         if self.fixes {
-            stages.time("changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
+            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
         Outcome {
             charts: charts.collect(),
             skipped: self.skipped.clone(),
-            walked: self.walked,
+            walked: self.walked.clone(),
             stages,
-            ..outcome(&self.tree, &self.roots, answers)
+            ..outcome(&self.tree, &self.roots, &self.names, answers)
         }
     }
 
@@ -210,7 +216,8 @@ impl Loaded {
     /// The file that goes by this path.
     pub fn file(&self, path: &Path) -> Option<FileId> {
         let files = &self.tree.files;
-        let exact = files.ids().find(|id| Path::new(&files.get(*id).path) == path);
+        let spelled = self.names.spell(path);
+        let exact = files.ids().find(|id| files.get(*id).path == spelled);
         exact.or_else(|| {
             let name = path.file_name();
             let path = std::fs::canonicalize(path).ok()?;
@@ -247,7 +254,8 @@ impl Loaded {
     /// All files: paths and bytes.
     pub fn sources(&self) -> Vec<Source> {
         let files = &self.tree.files;
-        let source = |id: FileId| Source { path: files.get(id).path.clone(), bytes: files.get(id).bytes.to_vec() };
+        let source =
+            |id: FileId| Source { path: self.names.shown(&files.get(id).path), bytes: files.get(id).bytes.to_vec() };
         files.ids().map(source).collect()
     }
 
@@ -341,6 +349,8 @@ pub struct Explained {
     pub missing: Option<String>,
     /// A barrier's name on the line where no barrier is analysed.
     pub never_runs: Option<String>,
+    /// The lines of the file that hold a barrier, or a call that leads to one.
+    pub elsewhere: Vec<u32>,
 }
 
 /// Explains the barriers, and the calls that lead to one, on a line (from 1) of a file.
@@ -360,9 +370,19 @@ pub fn why(
         let last = range.end.saturating_sub(1).max(range.start);
         range.file == file && (lines.place(range.start).line..=lines.place(last).line).contains(&line)
     };
-    let explanations = loaded.why(settings, progress, &|_| true, &wanted)?;
+    let asked = Mutex::new(BTreeSet::new());
+    let noted = |range: Range| {
+        if range.file == file
+            && let Ok(mut asked) = asked.lock()
+        {
+            asked.insert(lines.place(range.start).line);
+        }
+        wanted(range)
+    };
+    let explanations = loaded.why(settings, progress, &|_| true, &noted)?;
+    let elsewhere = asked.into_inner().unwrap_or_default().into_iter().collect();
     let named = if explanations.is_empty() { loaded.barrier_named(&wanted, file) } else { None };
-    Ok(Explained { explanations, sources: loaded.sources(), missing: None, never_runs: named })
+    Ok(Explained { explanations, sources: loaded.sources(), missing: None, never_runs: named, elsewhere })
 }
 
 /// In parallel, the results in order.
@@ -395,7 +415,7 @@ fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, 
     }
 }
 
-fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>) -> Outcome {
+fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) -> Outcome {
     let mut findings: Vec<Finding> = Vec::new();
     let mut barriers: FxHashSet<Range> = FxHashSet::default();
     let mut followed: FxHashSet<ItemId> = FxHashSet::default();
@@ -425,13 +445,11 @@ fn outcome(tree: &Tree, roots: &Closure, answers: Vec<Answer>) -> Outcome {
         let remarks: Vec<Range> = file
             .comments
             .iter()
-            .filter(|(start, end)| {
-                memchr::memmem::find(&file.bytes[*start as usize..*end as usize], b"synclint").is_some()
-            })
+            .filter(|(start, end)| find_any_case(&file.bytes[*start as usize..*end as usize], b"synclint").is_some())
             .map(|(start, end)| Range { file: id, start: *start, end: *end })
             .collect();
         let bytes = if shown.contains(&id) || !remarks.is_empty() { file.bytes.to_vec() } else { Vec::new() };
-        sources.push(Source { path: file.path.clone(), bytes });
+        sources.push(Source { path: names.shown(&file.path), bytes });
         comments.push(remarks);
     }
     let summary = Summary {

@@ -8,7 +8,7 @@ mod paths;
 
 pub use crate::source::walk::reason;
 pub use file::{ExitedThreads, FailOn, File, Kernel, Level, RuleName, schema, starter};
-pub use paths::{Patterns, Repository};
+pub use paths::{Patterns, Repository, absolute};
 
 use crate::finding::{Rule, Severity};
 use crate::words;

@@ -163,3 +163,12 @@ impl Source {
         String::from_utf8_lossy(self.bytes[start..end].strip_suffix(b"\r").unwrap_or(&self.bytes[start..end]))
     }
 }
+
+/// Where a word of ASCII letters stands in a text, in whatever case.
+pub fn find_any_case(text: &[u8], word: &[u8]) -> Option<usize> {
+    let head = *word.first()?;
+    let heads = memchr::memchr2_iter(head.to_ascii_lowercase(), head.to_ascii_uppercase(), text);
+    heads
+        .into_iter()
+        .find(|start| text[*start..].get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word)))
+}

@@ -19,11 +19,11 @@ const STYLES: Styles = Styles::styled()
 /// Finds each CUDA barrier that only part of its threads can reach, from source alone: no GPU, no toolkit, no build.
 #[derive(Parser, Debug)]
 #[command(name = "synclint", version, styles = STYLES, args_conflicts_with_subcommands = true)]
-#[command(disable_help_subcommand = true, max_term_width = 110, subcommand_value_name = "VERB")]
+#[command(max_term_width = 110, subcommand_value_name = "VERB")]
 #[command(subcommand_help_heading = "Verbs")]
 #[command(override_usage = "synclint [check] [OPTIONS] [PATH]...\n       synclint VERB ...")]
 #[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 the job could not be done.\n\
-    An argument @FILE stands for the arguments in FILE, one a line.")]
+    An argument @FILE stands for the arguments in FILE: one a line, as it stands, without quotes; empty lines are skipped.")]
 pub struct Arguments {
     #[command(subcommand)]
     pub verb: Option<Verb>,
@@ -79,7 +79,7 @@ pub struct Check {
     /// What is printed; in GitHub Actions `github`, else `human`
     #[arg(long, value_name = "FORMAT", env = "SYNCLINT_FORMAT", hide_env = true, help_heading = "Output")]
     pub format: Option<Format>,
-    /// Writes the report to a file, too; may be repeated
+    /// Writes the report to a file, too (`-`: standard output, instead of what is printed); may be repeated
     #[arg(long, value_name = "FORMAT=FILE", value_parser = output_parser, help_heading = "Output")]
     pub output: Vec<(Format, PathBuf)>,
     /// Ends the standard error output with findings by rule, what was not understood, and calls that are not in view
@@ -98,7 +98,7 @@ pub struct Check {
     #[arg(long, conflicts_with_all = ["diff", "stdin_filename"], help_heading = "Fixes")]
     pub fix: bool,
     /// Prints these changes and makes none
-    #[arg(long, conflicts_with = "format", help_heading = "Fixes")]
+    #[arg(long, conflicts_with_all = ["format", "output"], help_heading = "Fixes")]
     pub diff: bool,
 
     /// The lowest level that makes the exit code 1
@@ -201,8 +201,8 @@ pub struct Baseline {
 #[derive(Args, Debug)]
 #[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the sources beside FILE]")))]
 pub struct Why {
-    /// The barrier, or a call that leads to one
-    #[arg(value_name = "FILE:LINE", value_parser = place_parser)]
+    /// The barrier, or a call that leads to one; the file `-` is standard input
+    #[arg(value_name = "FILE:LINE", value_parser = place_parser, allow_hyphen_values = true)]
     pub place: (PathBuf, u32),
     #[command(flatten)]
     pub input: Input,
@@ -213,7 +213,7 @@ pub struct Why {
 #[derive(Args, Debug)]
 #[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the folder of FILE]")))]
 pub struct Graph {
-    /// The file that holds the kernel
+    /// The file that holds the kernel; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The kernel, as in `reduce`, `ns::reduce` or `reduce:42` for the one on line 42 [default: the only one]

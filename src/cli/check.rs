@@ -2,7 +2,7 @@
 
 use super::arguments::{self, ColorArguments};
 use super::fix;
-use super::output::{stdout_style, style, to_file, to_stderr, to_stdout};
+use super::output::{is_stdout, stdout_style, style, to_file, to_stderr, to_stdout};
 use super::plan::{Plan, plan};
 use super::progress::watched;
 use super::{Exit, Failure, shard, summary};
@@ -19,6 +19,10 @@ use std::time::Instant;
 
 pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
+    let to_stdout_too = arguments.output.iter().filter(|(_, path)| is_stdout(path)).count();
+    if to_stdout_too + usize::from(arguments.format.is_some()) > 1 {
+        return Err(Failure::line("two reports cannot both go to standard output; name a file for one of them"));
+    }
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
     if arguments.fix && !request.texts.is_empty() {
         return Err(Failure::line("--fix changes files, and standard input is none; --diff shows the changes"));
@@ -72,7 +76,7 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
         }
         to_stderr(&summary::line(&report, fix::count(findings)));
         to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
-        to_stderr(&summary::unknown_kernels(&settings, &outcome));
+        to_stderr(&summary::unknown_names(&settings, &outcome, &request));
         to_stderr(&summary::stale_lines(&conclusion.stale));
     }
     if arguments.statistics {
@@ -151,14 +155,16 @@ fn parse_baseline(path: &Path) -> Result<Baseline, Failure> {
 
 fn write_reports(arguments: &arguments::Check, report: &Report) -> Result<(), Failure> {
     for (format, path) in &arguments.output {
-        let style = style(&arguments.color, false);
+        let style = if is_stdout(path) { stdout_style(&arguments.color) } else { style(&arguments.color, false) };
         to_file(path, |out| report::render(report, *format, style, out))?;
     }
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| value == "true");
     let in_actions = set("GITHUB_ACTIONS") && !std::io::stdout().is_terminal();
     let format = arguments.format.unwrap_or(if in_actions { Format::Github } else { Format::Human });
-    let style = stdout_style(&arguments.color);
-    to_stdout(|out| report::render(report, format, style, out))?;
+    if !arguments.output.iter().any(|(_, path)| is_stdout(path)) {
+        let style = stdout_style(&arguments.color);
+        to_stdout(|out| report::render(report, format, style, out))?;
+    }
     match std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from) {
         Some(path) if format == Format::Github => append_step_summary(&path, report),
         _ => Ok(()),

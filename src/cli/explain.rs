@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, ColorArguments, Config, ListFormat};
 use super::output::{stdout_style, to_file, to_stderr, to_stdout};
-use super::plan::settings_failure;
+use super::plan::{near, settings_failure};
 use super::{Exit, Failure};
 use crate::finding::Rule;
 use crate::report::{Style, human};
@@ -26,7 +26,7 @@ fn page(markdown: &str, style: Style) -> String {
     let mut paragraph = String::new();
     let mut in_code = false;
     for line in markdown.lines() {
-        let begins = in_code || line.is_empty() || line.starts_with(['#', '*', '`']);
+        let begins = in_code || line.is_empty() || ["#", "* ", "```"].iter().any(|mark| line.starts_with(mark));
         if begins {
             flow(&std::mem::take(&mut paragraph), width, style, &mut text);
         }
@@ -105,7 +105,7 @@ pub fn rules(format: ListFormat) -> Result<Exit, Failure> {
 pub fn config(verb: &Config) -> Result<Exit, Failure> {
     match verb {
         Config::Show { config } => {
-            let file = config.clone().or_else(|| settings::find(Path::new("")));
+            let file = config.clone().or_else(|| settings::find(Path::new("")).map(near));
             let settings = match &file {
                 Some(file) => {
                     Settings::read(file).map_err(|error| settings_failure(&error, &ColorArguments::default()))?

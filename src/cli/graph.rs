@@ -2,7 +2,7 @@
 
 use super::arguments::{self, ColorArguments, Input};
 use super::output::{to_file, to_stderr, to_stdout};
-use super::plan::{Plan, plan};
+use super::plan::{Plan, is_stdin, plan, stdin_name};
 use super::{Exit, Failure};
 use crate::report::chart::{self, ChartFormat};
 use crate::rules;
@@ -14,9 +14,11 @@ use std::path::{Path, PathBuf};
 const LISTED: usize = 30;
 
 pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
-    let path = &arguments.file;
+    let from_stdin = is_stdin(&arguments.file);
+    let path = &if from_stdin { stdin_name(&arguments.reading) } else { arguments.file.clone() };
     let (format, fenced) = format(arguments)?;
     match std::fs::metadata(path) {
+        _ if from_stdin => {}
         Err(error) => return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error)))),
         Ok(data) if data.is_dir() => {
             return Err(Failure::line(format!("{} is a folder; name the file that holds the kernel", path.display())));
@@ -25,12 +27,11 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
     }
     // What the kernel calls may be anywhere: without paths and without a root, its folder has to do.
     let mut paths = arguments.reading.paths.clone();
-    if paths.is_empty() {
-        paths.push(
-            path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(PathBuf::from("."), PathBuf::from),
-        );
+    if paths.is_empty() && (!from_stdin || arguments.reading.stdin_filename.is_some()) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        paths.push(folder.map_or(PathBuf::from("."), PathBuf::from));
     }
-    paths.push(path.clone());
+    paths.push(arguments.file.clone());
     let input = Input { paths, ..arguments.reading.clone() };
     let Plan { settings, request, .. } = plan(&input, &ColorArguments::default())?;
     let drawn = session::graph(&settings, &request, path, arguments.kernel.as_deref())
@@ -41,7 +42,7 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
         Some(Err(blocks)) => {
             return Err(Failure::line(format!("its graph has {blocks} blocks: too large for a picture")));
         }
-        None => return Err(Failure(unknown(arguments, &drawn))),
+        None => return Err(Failure(unknown(arguments, path, &drawn))),
     };
     if let [first, _, ..] = drawn.meant[..] {
         let lines: Vec<String> = drawn.meant.iter().map(|index| drawn.functions[*index].1.to_string()).collect();
@@ -85,8 +86,8 @@ fn format(arguments: &arguments::Graph) -> Result<(ChartFormat, bool), Failure> 
 }
 
 /// Why there is nothing to draw, and what there is.
-fn unknown(arguments: &arguments::Graph, drawn: &Drawn) -> String {
-    let path = arguments.file.display();
+fn unknown(arguments: &arguments::Graph, path: &Path, drawn: &Drawn) -> String {
+    let path = path.display();
     if let Some(why) = &drawn.missing {
         return format!("error: {path}: {why}\n");
     }

@@ -27,8 +27,16 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result
     }
 }
 
-/// Writes a file whole or not at all.
+/// Whether a file's name stands for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Writes a file whole or not at all; `-` is standard output.
 pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return to_stdout(write);
+    }
     let written = replace(path, write);
     written.map_err(|error| Failure::line(format!("cannot write {}: {}", path.display(), settings::reason(&error))))
 }

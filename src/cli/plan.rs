@@ -20,6 +20,9 @@ pub struct Plan {
 pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     let (mut settings, discovered) = settings_of(input, color)?;
     settings.choose(input.select.clone(), input.ignore.clone());
+    if !rules::ALL.iter().any(|rule| settings.severity(rule, rule.severity, Path::new("")).is_some()) {
+        return Err(Failure::line("no rule is left to run: --select, --ignore and the settings leave out all of them"));
+    }
     settings.exited_threads = input.exited_threads.unwrap_or(settings.exited_threads);
     settings.define.extend(input.define.iter().cloned());
     settings.undefine.extend(input.undefine.iter().cloned());
@@ -28,23 +31,25 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     settings.jobs = input.jobs.map(usize::from);
 
     let mut paths = input.paths.clone();
-    let from_stdin =
-        paths.iter().any(|path| path.as_os_str() == "-") || (paths.is_empty() && input.stdin_filename.is_some());
-    paths.retain(|path| path.as_os_str() != "-");
+    let from_stdin = paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && input.stdin_filename.is_some());
+    paths.retain(|path| !is_stdin(path));
     let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
 
     // The whole program is read where it is known what that is: a barrier's callers may be in any file.
     let root = input.root.clone().or_else(|| discovered.then(|| settings.file.as_ref()?.parent().map(near)).flatten());
-    let asked = !paths.is_empty() || stdin.is_some();
-    let mut only = paths.clone();
-    only.extend(stdin.iter().map(|(name, _)| name.clone()));
-    if !asked && root.is_none() {
+    // The settings may stand in a folder above: without paths, the working folder is meant all the same.
+    let is_here = |root: &PathBuf| root.as_os_str() == ".";
+    let asked = !paths.is_empty() || stdin.is_some() || input.root.is_none() && !root.as_ref().is_none_or(is_here);
+    if paths.is_empty() && stdin.is_none() && (asked || root.is_none()) {
         paths.push(PathBuf::from("."));
     }
+    let mut only = paths.clone();
+    only.extend(stdin.iter().map(|(name, _)| name.clone()));
     // Where nothing is there, the root is not read for nothing; else the run tells of what is not.
     let absent: Vec<String> =
         paths.iter().filter_map(|path| Some(missing(path, &std::fs::metadata(path).err()?))).collect();
-    if !absent.is_empty() && absent.len() == paths.len() && stdin.is_none() {
+    let is_verb = input.paths.first().is_some_and(|path| meant_verb(path).is_some() && !path.exists());
+    if !absent.is_empty() && (absent.len() == paths.len() || is_verb) && stdin.is_none() {
         return Err(Failure(absent.iter().map(|line| format!("error: {line}\n")).collect()));
     }
     let only = asked.then_some(only);
@@ -78,26 +83,44 @@ pub fn settings_failure(error: &settings::Error, color: &ColorArguments) -> Fail
     if error.place.is_some() { Failure(text) } else { Failure(format!("error: {text}")) }
 }
 
-/// A path as seen from the working folder, where it lies below it.
-fn near(path: impl AsRef<Path>) -> PathBuf {
+/// A path as seen from the working folder: it lies below it, or in a folder above.
+pub fn near(path: impl AsRef<Path>) -> PathBuf {
     let path = path.as_ref();
-    let inside = std::env::current_dir().ok().and_then(|folder| path.strip_prefix(folder).ok().map(Path::to_path_buf));
-    match inside {
-        Some(inside) if inside.as_os_str().is_empty() => PathBuf::from("."),
-        Some(inside) => inside,
-        None if path.as_os_str().is_empty() => PathBuf::from("."),
-        None => path.to_path_buf(),
-    }
+    let Ok(folder) = std::env::current_dir() else { return path.to_path_buf() };
+    let seen = folder.ancestors().enumerate().find_map(|(up, above)| Some((up, path.strip_prefix(above).ok()?)));
+    let seen = match seen {
+        // From the top of the file system nothing is gained.
+        Some((up, inside)) if up == 0 || folder.ancestors().nth(up + 1).is_some() => {
+            let up = std::iter::repeat_n("..", up).collect::<PathBuf>();
+            if inside.as_os_str().is_empty() { up } else { up.join(inside) }
+        }
+        _ => path.to_path_buf(),
+    };
+    if seen.as_os_str().is_empty() { PathBuf::from(".") } else { seen }
 }
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    const VERBS: [&str; 10] =
-        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man"];
+    let hint = meant_verb(path).map(|verb| format!(" (did you mean the verb `{verb}`?)")).unwrap_or_default();
+    format!("{}: {}{hint}", path.display(), settings::reason(error))
+}
+
+fn meant_verb(path: &Path) -> Option<&'static str> {
+    const VERBS: [&str; 11] =
+        ["check", "why", "graph", "explain", "rules", "baseline", "config", "lsp", "completions", "man", "help"];
     let name = path.to_string_lossy();
-    let verb = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
-    let hint = verb.map(|index| format!(" (did you mean the verb `{}`?)", VERBS[index])).unwrap_or_default();
-    format!("{name}: {}{hint}", settings::reason(error))
+    let index = if name.contains(['/', '.']) { None } else { rules::nearest(&name, VERBS.into_iter()) };
+    index.map(|index| VERBS[index])
+}
+
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The name that standard input goes by, as reports spell it.
+pub fn stdin_name(input: &Input) -> PathBuf {
+    let name = input.stdin_filename.as_deref().unwrap_or(Path::new("stdin.cu"));
+    name.strip_prefix(".").unwrap_or(name).to_path_buf()
 }
 
 fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
@@ -106,5 +129,5 @@ fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
         .lock()
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::line(format!("cannot read standard input: {}", settings::reason(&error))))?;
-    Ok((input.stdin_filename.clone().unwrap_or_else(|| PathBuf::from("stdin.cu")), bytes))
+    Ok((stdin_name(input), bytes))
 }

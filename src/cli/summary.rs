@@ -5,9 +5,9 @@ use crate::finding::{Severity, Unread};
 use crate::report::{Report, plural};
 use crate::rules;
 use crate::session::{Outcome, Request};
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::text::{LineIndex, Range, Source};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// `synclint: 3 files, 4 kernels, 9 barriers: 2 errors, 1 warning; 1 function not understood`
@@ -53,6 +53,10 @@ pub fn line(report: &Report, fixes: usize) -> String {
 pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request) -> String {
     let Outcome { walked, sources, summary, skipped, .. } = outcome;
     let is_foreign = |source: &Source| settings.third_party.matches(Path::new(&source.path));
+    let left_out = left_out(settings, request);
+    if !left_out.is_empty() {
+        return left_out;
+    }
     let text = match () {
         () if skipped.iter().any(|unread| unread.is_named) => return String::new(),
         () if walked.files == 0 && walked.excluded > 0 => "all that was found is excluded by the settings".to_string(),
@@ -78,6 +82,25 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
         () => return String::new(),
     };
     format!("synclint: {text}\n")
+}
+
+/// What the user named, and the settings leave out.
+fn left_out(settings: &Settings, request: &Request) -> String {
+    const LISTED: usize = 5;
+    let why = |path: &PathBuf| match () {
+        () if settings.third_party.matches(path) => Some("third-party by the settings, so nothing in it is reported"),
+        // A file that is named is read all the same, unless that is not wanted.
+        () if settings.exclude.matches(path) && (request.force_exclude || path.is_dir()) => {
+            Some("excluded by the settings, so it is not read")
+        }
+        () => None,
+    };
+    let named = request.only.iter().flatten();
+    let lines: Vec<String> =
+        named.filter_map(|path| Some(format!("synclint: {}: {}\n", path.display(), why(path)?))).collect();
+    let more = lines.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!("synclint: and {more} more\n") } else { String::new() };
+    lines[..lines.len().min(LISTED)].concat() + &more
 }
 
 /// The first files that were not read, and why; a silent gap would pass for a clean file.
@@ -112,9 +135,21 @@ pub fn stale_lines(stale: &[Entry]) -> String {
     text
 }
 
-/// Kernels that synclint.toml speaks of and nobody wrote: most likely misspelt.
-pub fn unknown_kernels(settings: &Settings, outcome: &Outcome) -> String {
+/// Kernels and third-party paths that synclint.toml speaks of and that are not there: most likely misspelt.
+pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) -> String {
     let mut text = String::new();
+    // Only where all is read that the settings speak of.
+    let folder = settings.file.as_deref().and_then(Path::parent).map(settings::absolute);
+    let is_whole = request
+        .read
+        .iter()
+        .any(|path| folder.as_ref().is_some_and(|folder| folder.starts_with(settings::absolute(path))));
+    let patterns = settings.third_party.as_written().iter().zip(&outcome.walked.third_party);
+    for (pattern, _) in patterns.filter(|(_, fits)| is_whole && !**fits) {
+        text.push_str(&format!(
+            "synclint: the third-party path `{pattern}` of the settings fits nothing that is read\n"
+        ));
+    }
     for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
         let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));
         let hint = near.map(|index| format!("; did you mean `{}`?", outcome.kernels[index])).unwrap_or_default();

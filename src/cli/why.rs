@@ -2,7 +2,7 @@
 
 use super::arguments::{self, Input};
 use super::output::{stdout_style, to_stdout};
-use super::plan::{Plan, plan};
+use super::plan::{Plan, is_stdin, plan, stdin_name};
 use super::progress::watched;
 use super::{Exit, Failure};
 use crate::checks::why::Explanation;
@@ -16,16 +16,18 @@ use crate::text::{LineIndex, Source};
 use std::path::{Path, PathBuf};
 
 pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
-    let (path, line) = &arguments.place;
-    if let Err(error) = std::fs::metadata(path) {
+    let (named, line) = &arguments.place;
+    let from_stdin = is_stdin(named);
+    let path = &if from_stdin { stdin_name(&arguments.input) } else { named.clone() };
+    if !from_stdin && let Err(error) = std::fs::metadata(path) {
         return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
     }
     // The callers of a helper may be anywhere: without paths and without a root, the files beside it have to do.
     let mut paths = arguments.input.paths.clone();
-    if paths.is_empty() {
+    if paths.is_empty() && (!from_stdin || arguments.input.stdin_filename.is_some()) {
         paths.extend(beside(path));
     }
-    paths.push(path.clone());
+    paths.push(named.clone());
     let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
     let explained = watched(true, |progress| session::why(&settings, &request, progress, path, *line))
         .map_err(|error| Failure::line(error.0))?;
@@ -40,14 +42,30 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     }
     if explained.explanations.is_empty() {
         return Err(Failure::line(format!(
-            "no barrier, and no call that leads to one, is analysed on line {line} of {}",
-            path.display()
+            "no barrier, and no call that leads to one, is analysed on line {line} of {}{}",
+            path.display(),
+            elsewhere(&explained.elsewhere, *line)
         )));
     }
     let style = stdout_style(&arguments.color);
     let text: String = explained.explanations.iter().map(|it| explanation(it, &explained, style)).collect();
     to_stdout(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Clean)
+}
+
+/// `; the nearest are on lines 3 and 17`
+fn elsewhere(lines: &[u32], line: u32) -> String {
+    const LISTED: usize = 4;
+    let mut near = lines.to_vec();
+    near.sort_by_key(|other| other.abs_diff(line));
+    near.truncate(LISTED);
+    near.sort_unstable();
+    let words: Vec<String> = near.iter().map(u32::to_string).collect();
+    match words.as_slice() {
+        [] => ", nor anywhere else in it".to_string(),
+        [only] => format!("; the nearest is on line {only}"),
+        [first @ .., last] => format!("; the nearest are on lines {} and {last}", first.join(", ")),
+    }
 }
 
 /// The source files in the folder of a file, without those in the folders below it: there may be any number of them.

@@ -4,7 +4,7 @@
 use super::region::{Chain, Edge, Statement};
 use crate::finding::Fix;
 use crate::source::index::File;
-use crate::text::{FileId, Range};
+use crate::text::{FileId, Range, find_any_case};
 
 /// The barriers `gone` go; one stands behind or before the whole `if`. `None`: their remarks cannot all go along.
 pub fn moved(
@@ -169,7 +169,7 @@ fn has_remark_for_a_linter(file: &File, statement: Statement) -> bool {
     let on_line = on_line.filter(|(start, end)| *start < line_end && from < *end);
     on_line.chain(comments_above(file, from)).any(|(start, end)| {
         let text = &file.bytes[start..end];
-        [&b"synclint"[..], b"NOLINT"].iter().any(|word| memchr::memmem::find(text, word).is_some())
+        [&b"synclint"[..], b"NOLINT"].iter().any(|word| find_any_case(text, word).is_some())
     })
 }
 

@@ -46,7 +46,7 @@ pub fn projects(folders: &[PathBuf], documents: &[Document]) -> Vec<Project> {
     found
 }
 
-fn root_of(folders: &[PathBuf], path: &Path) -> Option<PathBuf> {
+pub fn root_of(folders: &[PathBuf], path: &Path) -> Option<PathBuf> {
     let open =
         folders.iter().filter(|folder| path.starts_with(folder)).max_by_key(|folder| folder.as_os_str().len())?;
     let above = path.ancestors().skip(1).take_while(|folder| folder.starts_with(open));

@@ -37,11 +37,11 @@ pub fn trial(finding: &Finding) -> Option<Trial> {
         () if matches!(finding.scope.as_str(), "cluster" | "grid") => {
             (SYNCCHECK, "it does not watch barriers of this size: what is missed shows as a hang, or not at all")
         }
-        () if ended => (SYNCCHECK, "it stays silent here: it does not miss threads that have ended"),
+        () if ended => (SYNCCHECK, "it stays silent here: threads that have ended are no error to it"),
         () if name == rules::WARP_MASK.name && unnamed => (SYNCCHECK, "it reports callers whose mask leaves them out"),
         () if name == rules::WARP_MASK.name => (
             SYNCCHECK,
-            "it does not miss named lanes that stay away: the program hangs once they wait elsewhere, and else runs on in silence",
+            "it does not report named lanes that stay away: the program hangs once they wait elsewhere, and else runs on in silence",
         ),
         () => (
             SYNCCHECK,

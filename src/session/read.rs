@@ -1,5 +1,6 @@
 //! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
 
+use super::names::Names;
 use super::{Error, Request, Stages};
 use crate::finding::Unread;
 use crate::settings::Settings;
@@ -12,24 +13,27 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What was read.
 pub struct Read {
     pub files: Files,
     /// What they were indexed with.
     pub options: Options,
+    pub names: Names,
     pub skipped: Vec<Unread>,
     pub walked: Walked,
 }
 
 /// What the walk came past.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
     /// Files whose names are those of source.
     pub files: usize,
     /// Files of them, and whole folders, that the settings exclude.
     pub excluded: usize,
+    /// For each pattern of `third-party`, whether it fits anything.
+    pub third_party: Vec<bool>,
 }
 
 pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut Stages) -> Result<Read, Error> {
@@ -37,24 +41,34 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let bounds = request.confined.then(|| Bounds::of(&request.read));
     let excluded = Arc::new(AtomicUsize::new(0));
     let count = excluded.clone();
+    let third_party = settings.third_party.clone();
+    let fitting: Arc<[AtomicBool]> = third_party.as_written().iter().map(|_| AtomicBool::new(false)).collect();
+    let fits = fitting.clone();
     let wanted = move |path: &Path, is_folder: bool| {
+        third_party.fitting(path).into_iter().for_each(|index| fits[index].store(true, Ordering::Relaxed));
         let out = exclude.matches(path);
         if out && (is_folder || walk::is_source_name(path)) {
             count.fetch_add(1, Ordering::Relaxed);
         }
         !out && bounds.as_ref().is_none_or(|bounds| bounds.hold(path))
     };
-    let found = stages.time("walk", || walk::walk(&request.read, request.no_ignore, wanted));
+    let found = stages.time("looking for files", || walk::walk(&request.read, request.no_ignore, wanted));
     let mut paths = found.files;
-    let mut walked = Walked { files: paths.len(), excluded: excluded.load(Ordering::Relaxed) };
+    let mut walked = Walked {
+        files: paths.len(),
+        excluded: excluded.load(Ordering::Relaxed),
+        third_party: fitting.iter().map(|fits| fits.load(Ordering::Relaxed)).collect(),
+    };
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));
         walked.excluded += walked.files - paths.len();
         walked.files = paths.len();
     }
-    let named: FxHashSet<String> = request.read.iter().map(|path| spell(path)).collect();
-    let unread = |path: String, why: String| Unread { is_named: named.contains(&path), path, why };
-    let mut skipped: Vec<Unread> = found.skipped.into_iter().map(|each| unread(spell(&each.path), each.why)).collect();
+    let names = Names::of(&request.read);
+    let named: FxHashSet<String> = request.read.iter().map(|path| names.spell(path)).collect();
+    let unread = |path: String, why: String| Unread { is_named: named.contains(&path), path: names.shown(&path), why };
+    let mut skipped: Vec<Unread> =
+        found.skipped.into_iter().map(|each| unread(names.spell(&each.path), each.why)).collect();
     for (name, _) in &request.texts {
         let known = std::fs::canonicalize(name).ok();
         let same = |path: &PathBuf| {
@@ -64,37 +78,51 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         paths.retain(|path| !same(path));
     }
     let read = |path: &PathBuf| {
-        let spelled = spell(path);
+        let spelled = names.spell(path);
         let content = walk::read(path, named.contains(&spelled));
         (spelled, content)
     };
-    let read: Vec<(String, Content)> = stages.time("read", || paths.par_iter().map(read).collect());
+    let read: Vec<(String, Content)> = stages.time("reading them", || paths.par_iter().map(read).collect());
     let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
+            Content::Source(bytes) if !is_text(&bytes) => skipped.push(unread(path, "binary data".to_string())),
             Content::Source(bytes) => sources.push((path, bytes)),
             Content::NotSource => {}
+            // Without an extension it may be a program as well as a header.
+            Content::Skipped(_) if Path::new(&path).extension().is_none() && !named.contains(&path) => {}
             Content::Skipped(why) => skipped.push(unread(path, why)),
         }
     }
     walked.files += request.texts.len();
-    sources.extend(request.texts.iter().map(|(name, bytes)| (spell(name), bytes.clone())));
+    sources.extend(request.texts.iter().map(|(name, bytes)| (names.spell(name), bytes.clone())));
     if !request.confined {
-        read_includes(settings, request, &mut sources);
+        read_includes(settings, request, &names, &mut sources);
     }
     sources.sort_by(|a, b| a.0.cmp(&b.0));
-    let options = options(settings, &sources)?;
-    let files = stages.time("tokens", || Files::new(screen::index(sources, words, &options), &options));
-    Ok(Read { files, options, skipped, walked })
+    let options = options(settings, &names, &sources)?;
+    let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
+    Ok(Read { files, options, names, skipped, walked })
+}
+
+/// Whether the beginning is free of what text does not hold: control characters, but for the few that editors write and
+/// the escapes of older Japanese encodings.
+fn is_text(bytes: &[u8]) -> bool {
+    const ENOUGH: usize = 1 << 16;
+    /// One in so many is one too many; in random bytes it is one in ten.
+    const RARE: usize = 32;
+    let head = &bytes[..bytes.len().min(ENOUGH)];
+    let is_control = |byte: &&u8| matches!(byte, 0x01..=0x08 | 0x0e..=0x19 | 0x1c..=0x1f | 0x7f);
+    head.iter().filter(is_control).count() * RARE <= head.len()
 }
 
 /// Headers that a file named by hand may bring in.
 const MAX_INCLUDED: usize = 10_000;
 
 /// Reads what files named by hand include, wherever it stands: without it half of their code may be missing.
-fn read_includes(settings: &Settings, request: &Request, sources: &mut Vec<(String, Vec<u8>)>) {
+fn read_includes(settings: &Settings, request: &Request, names: &Names, sources: &mut Vec<(String, Vec<u8>)>) {
     let given: Vec<&PathBuf> = request.read.iter().filter(|path| path.is_file()).collect();
-    let is_given = |name: &str| given.iter().any(|path| spell(path) == *name);
+    let is_given = |name: &str| given.iter().any(|path| names.spell(path) == *name);
     let mut todo: Vec<usize> = (0..sources.len()).filter(|index| is_given(&sources[*index].0)).collect();
     if todo.is_empty() {
         return;
@@ -116,7 +144,7 @@ fn read_includes(settings: &Settings, request: &Request, sources: &mut Vec<(Stri
                 && let Content::Source(bytes) = walk::read(&path, false)
             {
                 todo.push(sources.len());
-                sources.push((spell(&path), bytes));
+                sources.push((names.spell(&path), bytes));
             }
         }
     }
@@ -155,9 +183,9 @@ impl Bounds {
 }
 
 /// What the command line and a compilation database say of macros and includes.
-fn options(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Result<Options, Error> {
+fn options(settings: &Settings, names: &Names, sources: &[(String, Vec<u8>)]) -> Result<Options, Error> {
     let mut options = Options {
-        include_dirs: settings.include.iter().map(|path| spell(path)).collect(),
+        include_dirs: settings.include.iter().map(|path| names.spell(path)).collect(),
         defines: settings.define.clone(),
         undefines: settings.undefine.clone(),
     };
@@ -169,7 +197,7 @@ fn options(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Result<Options
     for (path, _) in sources {
         let flags = commands.flags(Path::new(path));
         for folder in &flags.include_dirs {
-            let folder = spell(folder);
+            let folder = names.spell(folder);
             if !options.include_dirs.contains(&folder) {
                 options.include_dirs.push(folder);
             }
@@ -181,13 +209,4 @@ fn options(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Result<Options
         }
     }
     Ok(options)
-}
-
-/// A path as reports spell it: with `/`, without a leading `./`.
-fn spell(path: &Path) -> String {
-    let text = path.to_string_lossy().replace('\\', "/");
-    match text.strip_prefix("./") {
-        Some(rest) if !rest.is_empty() => rest.to_string(),
-        _ => text,
-    }
 }

@@ -3,6 +3,9 @@
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::path::{Component, Path, PathBuf};
 
+/// A pattern stands for what it names and for what lies in it.
+const GLOBS: usize = 2;
+
 /// Patterns and the folder they start from. A name alone matches at any depth, one with a slash from the folder;
 /// what lies in a matching folder matches.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +26,8 @@ impl Patterns {
                 None if bare.contains('/') => bare.to_string(),
                 None => format!("**/{bare}"),
             };
-            for glob in [anchored.clone(), format!("{anchored}/**")] {
+            let globs: [String; GLOBS] = [anchored.clone(), format!("{anchored}/**")];
+            for glob in globs {
                 let glob = GlobBuilder::new(&glob).literal_separator(true).build();
                 builder.add(glob.map_err(|error| format!("`{pattern}` is no pattern: {}", error.kind()))?);
             }
@@ -38,6 +42,18 @@ impl Patterns {
         }
         let path = absolute(path);
         path.strip_prefix(&self.folder).is_ok_and(|inside| self.globs.is_match(inside))
+    }
+
+    /// Those that match, by their place among the written ones.
+    pub fn fitting(&self, path: &Path) -> Vec<usize> {
+        if self.written.is_empty() {
+            return Vec::new();
+        }
+        let path = absolute(path);
+        let Ok(inside) = path.strip_prefix(&self.folder) else { return Vec::new() };
+        let mut fitting: Vec<usize> = self.globs.matches(inside).into_iter().map(|glob| glob / GLOBS).collect();
+        fitting.dedup();
+        fitting
     }
 
     pub fn as_written(&self) -> &[String] {

@@ -278,6 +278,24 @@ fn an_editor_that_shows_no_places_gets_the_story_in_words() {
     assert_eq!(editor.request("textDocument/codeAction", question)["result"], json!([]), "it takes no edits");
 }
 
+/// A question about a file that is not open is answered, from the disk where it lies in an open folder.
+#[test]
+fn hovering_over_what_is_not_open_is_answered() {
+    let folder = Folder::new("lsp-not-open");
+    let outside = Folder::new("lsp-outside");
+    let (file, other) = (folder.write("a.cu", DIVERGENT), outside.write("b.cu", DIVERGENT));
+    let mut editor = Editor::in_folder(folder.path());
+    assert!(editor.hover(&file, 2, 8).starts_with("**`i` differs from thread to thread**"));
+    for unknown in [&other, &folder.path().join("missing.cu")] {
+        let place = json!({ "textDocument": { "uri": uri(unknown) }, "position": at(2, 8) });
+        let answer = editor.request("textDocument/hover", place);
+        assert_eq!(answer.get("result"), Some(&Value::Null), "{answer}");
+    }
+    let place = json!({ "textDocument": { "uri": "untitled:Untitled-1" }, "position": at(2, 8) });
+    assert_eq!(editor.request("textDocument/hover", place).get("result"), Some(&Value::Null));
+    assert_eq!(editor.end(), 0);
+}
+
 #[test]
 fn changes_count_utf16_units_and_the_newest_text_holds() {
     let folder = Folder::new("lsp-changes");

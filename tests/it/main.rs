@@ -13,6 +13,7 @@ mod known;
 mod layers;
 mod lsp;
 mod marks;
+mod missteps;
 mod program;
 mod proofs;
 mod reading;

@@ -35,6 +35,14 @@ impl Folder {
         self.run_with(arguments, &[], b"")
     }
 
+    /// With a folder inside as the working folder.
+    pub fn run_below(&self, below: &str, arguments: &[&str]) -> Ran {
+        let mut command = synclint();
+        command.args(arguments).current_dir(self.0.join(below));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        wait(command.spawn().expect("synclint starts"))
+    }
+
     pub fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)], input: &[u8]) -> Ran {
         let mut command = synclint();
         command.args(arguments).current_dir(&self.0).envs(variables.iter().copied());

@@ -1,6 +1,8 @@
 //! Comments that hide findings: which lines they cover, and what is said of those that hide nothing.
 
+use crate::program::Folder;
 use crate::sample;
+use serde_json::Value;
 use synclint::baseline::Baseline;
 use synclint::session::{self, Conclusion, Outcome};
 use synclint::settings::{ExitedThreads, Repository, Settings};
@@ -201,7 +203,7 @@ fn what_is_hidden_is_counted() {
 /// Through the whole program: patterns, and comments that are meant for synclint and cannot be read.
 #[test]
 fn patterns_and_malformed_comments() {
-    let folder = crate::program::Folder::new("suppress-forms");
+    let folder = Folder::new("suppress-forms");
     let ran = |comment: &str| {
         folder.write(
             "a.cu",
@@ -224,6 +226,9 @@ fn patterns_and_malformed_comments() {
         "// NOLINT(synclint-*)",
         "// NOLINT(synclint-divergent-*)",
         "// NOLINT(bugprone-*, synclint-*-branch) why not",
+        "// Synclint: ignore[divergent-branch]",
+        "// SYNCLINT: ignore[divergent-branch]",
+        "// NOLINT(Synclint-divergent-branch)",
     ] {
         assert_eq!(ran(hidden), (String::new(), String::new()), "{hidden}");
     }
@@ -239,6 +244,8 @@ fn patterns_and_malformed_comments() {
         ("/* synclint ignore divergent-branch */", "// synclint: ignore[divergent-branch] reason"),
         ("// synclint: file-ignore[divergent-branch]", "// synclint: ignore-file[divergent-branch] reason"),
         ("// NOLINT(synclint)", "// NOLINT(synclint-rule)"),
+        ("// Synclint: Ignore[divergent-branch]", "// synclint: ignore[divergent-branch] reason"),
+        ("// Synclint ignore divergent-branch", "// synclint: ignore[divergent-branch] reason"),
     ] {
         let (rules, help) = ran(comment);
         assert_eq!(rules, "divergent-branch unused-suppression", "{comment}");
@@ -256,4 +263,95 @@ fn patterns_and_malformed_comments() {
     for comment in ["// synclint finds this one", "// as synclint: says", "// NOLINT(*)", "// see synclint-ignore"] {
         assert_eq!(ran(comment).0, "divergent-branch", "{comment}");
     }
+}
+
+/// Half of a region hides nothing, as with clang-tidy, and is told; both halves have to name the same rules.
+#[test]
+fn half_a_region_is_told() {
+    let folder = Folder::new("suppress-halves");
+    let told = |before: &str, after: &str| {
+        let body = "    if (threadIdx.x < 3)\n        __syncthreads();\n";
+        folder.write("a.cu", format!("{before}\n__global__ void k(int *v) {{\n{body}}}\n{after}\n"));
+        let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        let text = |it: &Value| {
+            [&it["line"], &it["message"], &it["help"]].map(|it| it.to_string().replace('"', "")).join(": ")
+        };
+        findings.iter().filter(|it| it["rule"] == "unused-suppression").map(text).collect::<Vec<String>>().join("; ")
+            + if findings.iter().any(|it| it["rule"] == "divergent-branch") { " !" } else { "" }
+    };
+    let begin = "// NOLINTBEGIN(synclint-divergent-branch)";
+    let end = "// NOLINTEND(synclint-divergent-branch)";
+    assert_eq!(told(begin, end), "");
+    assert_eq!(told("// NOLINTBEGIN(a, synclint-divergent-branch)", "// NOLINTEND(synclint-divergent-branch, b)"), "");
+    let lone_begin = "1: `NOLINTBEGIN` without a `NOLINTEND` of the same rules hides nothing: \
+        write `// NOLINTEND(synclint-divergent-branch)` below what is to be hidden, or remove the comment";
+    let lone_end = "6: `NOLINTEND` without a `NOLINTBEGIN` of the same rules hides nothing: \
+        write `// NOLINTBEGIN(synclint-divergent-branch)` above what is to be hidden, or remove the comment";
+    for other in ["", "// NOLINTEND(bugprone-branch)", "// NOLINTEND"] {
+        assert_eq!(told(begin, other), format!("{lone_begin} !"), "{other}");
+    }
+    assert_eq!(told("", end), format!("{lone_end} !"));
+    let other = told(begin, "// NOLINTEND(synclint-warp-mask)");
+    assert!(
+        other.starts_with(lone_begin) && other.contains("6: `NOLINTEND` without") && other.ends_with('!'),
+        "{other}"
+    );
+    // Of other tools nothing is said.
+    assert_eq!(told("// NOLINTBEGIN(bugprone-branch)", ""), " !");
+}
+
+/// What `--fix` takes out of a comment of several rules: those that hide nothing, and no more.
+#[test]
+fn what_is_not_needed_is_taken_out_of_a_list() {
+    let folder = Folder::new("suppress-lists");
+    let fixed = |before: &str, comment: &str, after: &str| {
+        let body = format!("    if (threadIdx.x < 3)\n        __syncthreads();{comment}\n");
+        folder.write("a.cu", format!("{before}__global__ void k(int *v) {{\n{body}}}\n{after}"));
+        folder.run(&["a.cu", "--isolated", "--fix", "--quiet"]);
+        let text = folder.read("a.cu");
+        let (before, rest) =
+            text.split_once("__global__ void k(int *v) {\n    if (threadIdx.x < 3)\n").expect("it stays");
+        let (comment, after) = rest.split_once("\n}\n").expect("it stays");
+        [before, comment.trim_start().strip_prefix("__syncthreads();").expect("it stays"), after].join("|")
+    };
+    for (comment, left) in [
+        ("  // synclint: ignore[divergent-branch, warp-mask] why", "  // synclint: ignore[divergent-branch] why"),
+        ("  // synclint: ignore[warp-mask, divergent-branch] why", "  // synclint: ignore[divergent-branch] why"),
+        ("  // synclint: ignore[warp-mask,divergent-loop,divergent-branch]", "  // synclint: ignore[divergent-branch]"),
+        (
+            "  // synclint: ignore[divergent-branch, divergent-loop , warp-mask]",
+            "  // synclint: ignore[divergent-branch]",
+        ),
+        (
+            "  // synclint: ignore[warp-mask, divergent-branch, divergent-exit] y",
+            "  // synclint: ignore[divergent-branch] y",
+        ),
+        (
+            "  // NOLINT(bugprone-x, synclint-warp-mask, synclint-divergent-*)",
+            "  // NOLINT(bugprone-x, synclint-divergent-*)",
+        ),
+        // A name that does not exist was meant to be one that does.
+        ("  // synclint: ignore[divergent-branch, warp-musk]", "  // synclint: ignore[divergent-branch, warp-musk]"),
+    ] {
+        assert_eq!(fixed("", comment, ""), format!("|{left}|"), "{comment}");
+    }
+    let begin = "// NOLINTBEGIN(synclint-warp-mask, synclint-divergent-branch)\n";
+    let end = "// NOLINTEND(synclint-divergent-branch, synclint-warp-mask)\n";
+    assert_eq!(
+        fixed(begin, "", end),
+        "// NOLINTBEGIN(synclint-divergent-branch)\n||// NOLINTEND(synclint-divergent-branch)\n"
+    );
+    // The barrier is moved out of its branch at once; what is left is no region any more, nor half of one.
+    let hidden = "  // synclint: ignore[divergent-branch]";
+    assert_eq!(
+        fixed("// NOLINTBEGIN(synclint-warp-mask)\n", hidden, "// NOLINTEND(synclint-warp-mask)\n"),
+        format!("|{hidden}|")
+    );
+    // Another tool's names and another request stay.
+    let kept = "  // NOLINT(bugprone-x)";
+    assert_eq!(
+        fixed("", &format!("{hidden}\n    // NOLINT(bugprone-x, synclint-warp-mask)"), ""),
+        format!("|{hidden}\n  {kept}|")
+    );
 }

@@ -1,0 +1,245 @@
+//! Missteps that a newcomer makes: each is told in a line that says what to do instead, none passes for a clean run.
+
+use crate::program::Folder;
+
+const DIVERGENT: &str = "__global__ void k(int *v) {
+    if (threadIdx.x < 16) {
+        __syncthreads();
+    }
+    v[threadIdx.x] = 1;
+}
+";
+
+#[test]
+fn a_named_path_that_the_settings_leave_out_is_told() {
+    let folder = Folder::new("left-out");
+    folder.write("synclint.toml", "third-party = [\"ext/\"]\nexclude = [\"old/\"]\n");
+    for name in ["a.cu", "ext/a.cu", "old/a.cu"] {
+        folder.write(name, DIVERGENT);
+    }
+    for (arguments, told) in [
+        (vec!["ext/a.cu"], "ext/a.cu: third-party by the settings, so nothing in it is reported\n"),
+        (vec!["ext"], "ext: third-party by the settings, so nothing in it is reported\n"),
+        (vec!["old/a.cu", "--force-exclude"], "old/a.cu: excluded by the settings, so it is not read\n"),
+        (vec!["old"], "old: excluded by the settings, so it is not read\n"),
+    ] {
+        let ran = folder.run(&arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(&format!("nothing found\nsynclint: {told}")), "{arguments:?}: {}", ran.stderr);
+        // Others are reported beside it.
+        let ran = folder.run(&[&arguments[..], &["a.cu", "--format", "concise"]].concat());
+        assert_eq!((ran.code, ran.stdout.lines().count()), (1, 1), "{arguments:?}");
+        assert!(ran.stderr.contains(told), "{arguments:?}: {}", ran.stderr);
+    }
+    for arguments in [vec!["a.cu"], vec!["old/a.cu"], vec!["."]] {
+        let ran = folder.run(&arguments);
+        assert!(ran.code == 1 && !ran.stderr.contains("by the settings"), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_third_party_path_that_fits_nothing_is_told() {
+    let folder = Folder::new("third-party");
+    folder.write("a.cu", DIVERGENT);
+    folder.write("ext/a.cu", DIVERGENT);
+    folder.write("synclint.toml", "third-party = [\"ext/\", \"extrenal/\"]\n");
+    let told = "synclint: the third-party path `extrenal/` of the settings fits nothing that is read\n";
+    let ran = folder.run(&["--format", "concise"]);
+    assert!(ran.stderr.ends_with(told) && ran.stdout.lines().count() == 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stderr.contains("`ext/`"), "{}", ran.stderr);
+    // Whoever reads only a part cannot know.
+    let part = folder.run(&["a.cu", "--config", "synclint.toml"]);
+    assert!(!part.stderr.contains("third-party"), "{}", part.stderr);
+}
+
+#[test]
+fn no_rule_left_is_no_clean_run() {
+    let folder = Folder::new("no-rule");
+    folder.write("a.cu", DIVERGENT);
+    let told = "error: no rule is left to run: --select, --ignore and the settings leave out all of them\n";
+    let same = ["--select", "warp-mask", "--ignore", "warp-mask"];
+    for arguments in [&[&["a.cu"], &same[..]].concat(), &[&["baseline", "a.cu"], &same[..]].concat()] {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (2, told), "{arguments:?}");
+    }
+    folder.write("synclint.toml", "[rules]\nwarp-mask = \"off\"\n");
+    assert_eq!(folder.run(&["a.cu", "--select", "warp-mask"]).code, 2);
+    assert_eq!(folder.run(&["a.cu", "--select", "warp-mask,divergent-branch"]).code, 1);
+}
+
+/// Bytes as of a random number generator, some of them zero or none.
+#[test]
+fn what_is_no_text_is_not_read() {
+    let folder = Folder::new("no-text");
+    folder.write("a.cu", DIVERGENT);
+    let mut state = 7u32;
+    let mut random = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let bytes: Vec<u8> = (0..20_000).map(&mut random).collect();
+    let without: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+    for bytes in [bytes, without] {
+        folder.write("noise.cu", &bytes);
+        let named = folder.run(&["noise.cu"]);
+        assert!(named.code == 2 && named.stderr.starts_with("error: noise.cu: binary data\n"), "{}", named.stderr);
+        let walked = folder.run(&["."]);
+        assert_eq!(walked.code, 1, "{}", walked.stderr);
+        assert!(walked.stderr.starts_with("synclint: not read: noise.cu: binary data\n"), "{}", walked.stderr);
+    }
+    // A program has no extension, as some headers have none: it is no matter of the user's.
+    folder.write("program", vec![0x7f; (16 << 20) + 1]);
+    let walked = folder.run(&["."]);
+    assert!(!walked.stderr.contains("program"), "{}", walked.stderr);
+    // Text is more than ASCII: Latin-1, Shift-JIS with its escapes, form feeds, an end of file of DOS.
+    for remark in
+        [&b"// caf\xe9 \xfc\xdf"[..], b"// \x83\x65\x83\x58\x83\x67", b"// \x1b$B%F%9%H\x1b(B", b"\x0c", b"// \x1a"]
+    {
+        folder.write("noise.cu", [remark, b"\n", DIVERGENT.as_bytes()].concat());
+        assert_eq!(folder.run(&["noise.cu"]).code, 1, "{remark:?}");
+    }
+}
+
+#[test]
+fn a_misspelt_verb_is_told_whatever_stands_behind_it() {
+    let folder = Folder::new("misspelt-verb");
+    folder.write("a.cu", DIVERGENT);
+    let told = "error: chek: no such file or directory (did you mean the verb `check`?)\n";
+    for arguments in [&["chek"][..], &["chek", "a.cu"]] {
+        let ran = folder.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", told), "{arguments:?}");
+    }
+    // A file of such a name is a file.
+    folder.write("chek", DIVERGENT);
+    assert_eq!(folder.run(&["chek"]).code, 1);
+}
+
+#[test]
+fn help_is_a_verb_too() {
+    let folder = Folder::new("help-verb");
+    let help = folder.run(&["help"]);
+    assert!(help.code == 0 && help.stdout.contains("Verbs:"), "{}", help.stdout);
+    assert!(help.stdout.contains("one a line, as it stands"), "what @FILE holds: {}", help.stdout);
+    let check = folder.run(&["help", "check"]);
+    assert_eq!((check.code, &check.stdout), (0, &folder.run(&["check", "--help"]).stdout));
+    assert_eq!(folder.run(&["help", "chek"]).code, 2);
+}
+
+#[test]
+fn why_names_the_lines_that_could_be_meant() {
+    let folder = Folder::new("why-near");
+    let filler = "    v[0] = 1;\n".repeat(7);
+    folder.write(
+        "a.cu",
+        format!("__device__ void wait() {{ __syncthreads(); }}\n__global__ void k(int *v) {{\n{filler}    wait();\n{filler}    __syncthreads();\n}}\n"),
+    );
+    folder.write("none.cu", "__global__ void k(int *v) {\n    v[0] = 1;\n}\n");
+    let nearest = |place: &str| folder.run(&["why", place]).stderr;
+    let told = "error: no barrier, and no call that leads to one, is analysed on line";
+    assert_eq!(nearest("a.cu:4"), format!("{told} 4 of a.cu; the nearest are on lines 1, 10 and 18\n"));
+    assert_eq!(nearest("none.cu:2"), format!("{told} 2 of none.cu, nor anywhere else in it\n"));
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    let folder = Folder::new("dash");
+    folder.write("a.cu", DIVERGENT);
+    let sarif = folder.run(&["a.cu", "--output", "sarif=-"]);
+    assert_eq!((sarif.code, &sarif.json()["version"]), (1, &"2.1.0".into()));
+    let both = folder.run(&["a.cu", "--output", "json=-", "--output", "concise=out.txt"]);
+    assert_eq!((&both.json()["version"], folder.read("out.txt").lines().count()), (&1.into(), 1));
+    let told = "error: two reports cannot both go to standard output; name a file for one of them\n";
+    for arguments in [["--format", "json", "--output", "sarif=-"], ["--output", "json=-", "--output", "sarif=-"]] {
+        let ran = folder.run(&[&["a.cu"], &arguments[..]].concat());
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", told), "{arguments:?}");
+    }
+    let drawn = folder.run(&["graph", "a.cu", "--format", "mermaid", "-o", "-"]);
+    assert!(drawn.stdout.contains("\nflowchart TD\n"), "{}{}", drawn.stdout, drawn.stderr);
+    let known = folder.run(&["baseline", "-o", "-"]).json();
+    assert!(known.is_object(), "{known}");
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
+fn a_dash_is_standard_input_for_every_verb() {
+    let folder = Folder::new("dash-in");
+    let ran = |arguments: &[&str]| folder.run_with(arguments, &[], DIVERGENT.as_bytes());
+    let drawn = ran(&["graph", "-"]);
+    assert!(drawn.code == 0 && drawn.stdout.contains("__syncthreads"), "{}", drawn.stderr);
+    let why = ran(&["why", "-:3"]);
+    assert!(
+        why.code == 0 && why.stdout.contains("stdin.cu:3") && why.stdout.contains("[divergent-branch]"),
+        "{}",
+        why.stderr
+    );
+    // Under its name it sees what lies beside it.
+    folder.write("src/t.cuh", "__device__ void wait() {\n    __syncthreads();\n}\n");
+    let caller = b"#include \"t.cuh\"\n__global__ void k(int n) {\n    if (threadIdx.x < n) wait();\n}\n";
+    for verb in [&["graph", "-"][..], &["why", "-:3"]] {
+        let ran = folder.run_with(&[verb, &["--stdin-filename", "./src/new.cu"]].concat(), &[], caller);
+        assert!(ran.code == 0 && ran.stdout.contains("__syncthreads"), "{verb:?}: {}", ran.stderr);
+    }
+    // As it is typed, not as it is on the disk.
+    folder.write("src/new.cu", "__global__ void other() {}\n");
+    let typed = folder.run_with(&["graph", "-", "--stdin-filename", "src/new.cu"], &[], caller);
+    assert!(typed.stdout.contains("wait"), "{}{}", typed.stdout, typed.stderr);
+}
+
+/// Settings in a folder above: what is meant is the working folder, and paths are as seen from it.
+#[test]
+fn below_the_settings_paths_are_those_of_the_working_folder() {
+    let folder = Folder::new("below");
+    folder.write("synclint.toml", "");
+    folder.write("top.cu", DIVERGENT);
+    folder.write("lib/t.cuh", "__device__ void wait() {\n    __syncthreads();\n}\n");
+    folder.write("lib/deep/a.cu", DIVERGENT);
+    folder.write(
+        "app/b.cu",
+        "#include \"../lib/t.cuh\"\n__global__ void k(int n) {\n    if (threadIdx.x < n) wait();\n}\n",
+    );
+    let places = |below: &str, arguments: &[&str]| -> Vec<String> {
+        let ran = folder.run_below(below, &[arguments, &["--format", "concise"]].concat());
+        ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_string())).collect()
+    };
+    assert_eq!(places("lib", &[]), ["../app/b.cu:3:26", "deep/a.cu:3:9"]);
+    assert_eq!(places("lib/deep", &[]), ["a.cu:3:9"]);
+    assert_eq!(places("lib/deep", &["../.."]), ["../../app/b.cu:3:26", "../../top.cu:3:9", "a.cu:3:9"]);
+    assert_eq!(places("", &[]), ["app/b.cu:3:26", "lib/deep/a.cu:3:9", "top.cu:3:9"]);
+    let shown = folder.run_below("lib", &["config", "show"]).stdout;
+    assert!(shown.starts_with("# from ../synclint.toml\n"), "{shown}");
+}
+
+/// A page is filled: no line ends where the next word had still fitted.
+#[test]
+fn pages_of_rules_are_filled() {
+    let folder = Folder::new("filled");
+    for rule in synclint::rules::ALL {
+        let page = folder.run(&["explain", rule.name]).stdout;
+        let prose = page.split("\n\n").filter(|block| !block.starts_with("    "));
+        for lines in prose.map(|block| block.lines().collect::<Vec<_>>()) {
+            for pair in lines.windows(2).filter(|pair| !pair[1].starts_with("  * ")) {
+                let word = pair[1].split_whitespace().next().unwrap_or_default();
+                let length = pair[0].chars().count() + 1 + word.chars().count();
+                assert!(length > 100, "{}: {pair:?}", rule.name);
+            }
+        }
+    }
+}
+
+/// What `--verbose` calls the stages are words that need no knowledge of the inside.
+#[test]
+fn the_stages_have_names_for_users() {
+    let folder = Folder::new("stages");
+    folder.write("a.cu", DIVERGENT);
+    let told = folder.run(&["a.cu", "--verbose", "--format", "concise"]).stderr;
+    for stage in [
+        "looking for files",
+        "reading them",
+        "tokens and macros",
+        "functions that may reach a barrier",
+        "analysis of kernels",
+        "proof of changes",
+    ] {
+        assert!(told.contains(&format!(" s  {stage}\n")), "{stage}: {told}");
+    }
+}
