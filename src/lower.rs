@@ -239,14 +239,29 @@ fn beheaded(parser: &mut Parser, reader: &mut Reader, repaired: &[u8], open: u32
     let lists: Vec<Id> = heads.iter().copied().filter(|id| reader.kind(*id) == Kind::TemplateParameterList).collect();
     let template = template(reader, &lists);
     let declarator = heads.into_iter().find(|id| reader.kind(*id) == Kind::FunctionDeclarator);
-    let Head { name, params, result } = match declarator {
+    let Head { name, params, result, leaves_object } = match declarator {
         Some(declarator) => functions::head_of_declarator(reader, declarator),
-        None => Head { name: Name::from(""), params: Vec::new(), result: Type::plain(TypeKind::Unknown) },
+        None => Head {
+            name: Name::from(""),
+            params: Vec::new(),
+            result: Type::plain(TypeKind::Unknown),
+            leaves_object: false,
+        },
     };
     let mut inner = reader.beside(&tree);
     let body = statements::body(&mut inner, tree.child(id, Field::Body)?);
     let unreadable = inner.too_deep.or_else(|| lost_control_flow(&tree, id, repaired, open, &body));
-    Some(Function { name, template, params, result, requires: Vec::new(), initialisers: Vec::new(), body, unreadable })
+    Some(Function {
+        name,
+        template,
+        params,
+        result,
+        requires: Vec::new(),
+        initialisers: Vec::new(),
+        leaves_object,
+        body,
+        unreadable,
+    })
 }
 
 /// A declaration (`;` for a body), or a text that is no function at all.
@@ -260,9 +275,14 @@ fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
     let template = template(&mut reader, &lists);
     let declares = |id: &Id| tree.children(*id).any(|child| tree.node(child).field == Field::Declarator);
     let declaration = all.iter().copied().filter(|id| tree.kind(*id) == Kind::Declaration).find(declares);
-    let Head { name, params, result } = match declaration {
+    let Head { name, params, result, leaves_object } = match declaration {
         Some(declaration) => functions::head(&mut reader, declaration),
-        None => Head { name: Name::from(""), params: Vec::new(), result: Type::plain(TypeKind::Unknown) },
+        None => Head {
+            name: Name::from(""),
+            params: Vec::new(),
+            result: Type::plain(TypeKind::Unknown),
+            leaves_object: false,
+        },
     };
     Function {
         name,
@@ -271,6 +291,7 @@ fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
         result,
         requires: Vec::new(),
         initialisers: Vec::new(),
+        leaves_object,
         body: none,
         unreadable: None,
     }
@@ -286,6 +307,7 @@ fn unreadable_function(text: &str, tokens: &[Token], open: u32) -> Function {
         result: Type::plain(TypeKind::Unknown),
         requires: Vec::new(),
         initialisers: Vec::new(),
+        leaves_object: false,
         body: Stmt { kind: StmtKind::Unreadable, span },
         unreadable: Some(span),
     }

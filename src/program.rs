@@ -21,6 +21,8 @@ pub struct Function {
     pub requires: Vec<Expr>,
     /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.
     pub initialisers: Vec<(Path, Vec<Expr>)>,
+    /// A method that leaves its object as it is: `size() const`.
+    pub leaves_object: bool,
     pub body: Stmt,
     /// A part of the body that could not be understood, so that control flow may be missing.
     pub unreadable: Option<Span>,

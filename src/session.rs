@@ -116,7 +116,9 @@ pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<
     let of = shard::identity(settings, &loaded.tree, &loaded.options);
     let answers = shard::join(parts, &of, roots.len())?;
     let stages = loaded.stages.clone();
-    loaded.with_program(settings, |session| loaded.outcome(settings, session, &roots, answers, stages))
+    loaded.with_program(settings, |session| {
+        loaded.outcome(settings, session, roots, answers, stages, &Progress::default(), &|_| true)
+    })
 }
 
 /// Files read and indexed, and where analysis starts: what several questions can be asked of.
@@ -165,11 +167,10 @@ impl Loaded {
     ) -> Result<Outcome, Error> {
         self.with_program(settings, |session| {
             let mut stages = self.stages.clone();
-            let answers = stages.time("analysis of kernels", || {
-                for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item))
-            });
             let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-            self.outcome(settings, session, &roots, answers, stages)
+            let answers = stages
+                .time("analysis of kernels", || for_each_root(&roots, progress, |item| analysis::root(session, item)));
+            self.outcome(settings, session, roots, answers, stages, progress, wanted)
         })
     }
 
@@ -178,10 +179,16 @@ impl Loaded {
         &self,
         settings: &Settings,
         session: &analysis::Session,
-        roots: &[ItemId],
+        mut roots: Vec<ItemId>,
         mut answers: Vec<Answer>,
         mut stages: Stages,
+        progress: &Progress,
+        wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Outcome {
+        let (missed, of_missed) =
+            stages.time("analysis of kernels", || self.missed(session, &answers, progress, wanted));
+        roots.extend(missed);
+        answers.extend(of_missed);
         let is_drawn =
             |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
         let drawn: Vec<ItemId> =
@@ -191,7 +198,7 @@ impl Loaded {
         });
         let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
         if self.fixes {
-            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
+            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, &roots, &mut answers));
         }
         Outcome {
             charts: charts.collect(),
@@ -202,14 +209,38 @@ impl Loaded {
         }
     }
 
+    /// Device functions with a barrier that are named by others, though no call of theirs led there: one of several
+    /// overloads, a pointer, a method of an open template argument. Each is analysed as if nothing called it.
+    fn missed(
+        &self,
+        session: &analysis::Session,
+        answers: &[Answer],
+        progress: &Progress,
+        wanted: &(dyn Fn(ItemId) -> bool + Sync),
+    ) -> (Vec<ItemId>, Vec<Answer>) {
+        let followed: FxHashSet<ItemId> = answers.iter().flat_map(|answer| &answer.followed).copied().collect();
+        let missed: Vec<ItemId> =
+            self.roots.holding.iter().copied().filter(|item| !followed.contains(item) && wanted(*item)).collect();
+        let answers = for_each_root(&missed, progress, |item| analysis::root(session, item));
+        // What another of them calls is judged there; of those that call each other the first stays.
+        let mut by_other: FxHashSet<ItemId> = FxHashSet::default();
+        for (item, answer) in missed.iter().zip(&answers) {
+            if !by_other.contains(item) {
+                by_other.extend(answer.followed.iter().filter(|other| *other != item));
+            }
+        }
+        missed.into_iter().zip(answers).filter(|(item, _)| !by_other.contains(item)).unzip()
+    }
+
     /// Analyses the kernels and device functions of one shard.
     fn part(&self, settings: &Settings, progress: &Progress, shard: Shard) -> Result<Part, Error> {
         let wanted = |item: ItemId| shard.holds(&self.tree, item);
         self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, &wanted, |item| analysis::root(session, item));
-            let places = self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).map(|(at, _)| at);
+            let (places, roots): (Vec<usize>, Vec<ItemId>) =
+                self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).unzip();
+            let answers = for_each_root(&roots, progress, |item| analysis::root(session, item));
             let of = shard::identity(settings, &self.tree, &self.options);
-            Part::new(shard, of, places.zip(answers).collect())
+            Part::new(shard, of, places.into_iter().zip(answers).collect())
         })
     }
 
@@ -269,17 +300,26 @@ impl Loaded {
         &self,
         settings: &Settings,
         progress: &Progress,
+        file: FileId,
         roots: &(dyn Fn(ItemId) -> bool + Sync),
         wanted: &(dyn Fn(Range) -> bool + Sync),
     ) -> Result<Vec<Explanation>, Error> {
         self.with_program(settings, |session| {
-            let found = for_each_root(&self.roots, progress, roots, |item| analysis::why(session, item, wanted));
-            without_repeats(found)
+            let explain = |items: Vec<ItemId>| {
+                without_repeats(for_each_root(&items, progress, |item| analysis::why(session, item, wanted)))
+            };
+            let found = explain(self.roots.roots().filter(|item| roots(*item)).collect());
+            if !found.is_empty() || self.barrier_named(wanted, file).is_none() {
+                return found;
+            }
+            // It may be in a function that others name and none leads to.
+            let here = |item: &ItemId| self.tree.item(*item).file == file;
+            explain(self.roots.holding.iter().copied().filter(here).collect())
         })
     }
 
     /// A barrier's name among the words that are `wanted`: its code may be left out of what is analysed.
-    fn barrier_named(&self, wanted: &dyn Fn(Range) -> bool, file: FileId) -> Option<String> {
+    fn barrier_named(&self, wanted: &(dyn Fn(Range) -> bool + Sync), file: FileId) -> Option<String> {
         let source = self.tree.files.get(file);
         let is_barrier = |name: &str| self.words.barrier(name).iter().any(|row| row.on.is_empty());
         source.tokens.iter().find_map(|token| {
@@ -299,9 +339,8 @@ impl Loaded {
     ) -> Result<Vec<ValueExplanation>, Error> {
         self.with_program(settings, |session| {
             let roots = |item: ItemId| self.concerns(item, place.file);
-            let found =
-                for_each_root(&self.roots, progress, &roots, |item| analysis::values(session, item, place, standing));
-            without_repeats(found)
+            let roots: Vec<ItemId> = self.roots.roots().filter(|item| roots(*item)).collect();
+            without_repeats(for_each_root(&roots, progress, |item| analysis::values(session, item, place, standing)))
         })
     }
 
@@ -379,7 +418,7 @@ pub fn why(
         }
         wanted(range)
     };
-    let explanations = loaded.why(settings, progress, &|_| true, &noted)?;
+    let explanations = loaded.why(settings, progress, file, &|_| true, &noted)?;
     let elsewhere = asked.into_inner().unwrap_or_default().into_iter().collect();
     let named = if explanations.is_empty() { loaded.barrier_named(&wanted, file) } else { None };
     Ok(Explained { explanations, sources: loaded.sources(), missing: None, never_runs: named, elsewhere })
@@ -387,14 +426,12 @@ pub fn why(
 
 /// In parallel, the results in order.
 fn for_each_root<T: Send + Default>(
-    roots: &Closure,
+    roots: &[ItemId],
     progress: &Progress,
-    wanted: &(dyn Fn(ItemId) -> bool + Sync),
     work: impl Fn(ItemId) -> T + Sync,
 ) -> Vec<T> {
-    let items: Vec<ItemId> = roots.roots().filter(|item| wanted(*item)).collect();
-    progress.total.store(items.len(), Ordering::Relaxed);
-    items
+    progress.total.fetch_add(roots.len(), Ordering::Relaxed);
+    roots
         .par_iter()
         .map(|item| {
             let stopped = progress.stopped.load(Ordering::Relaxed);

@@ -45,7 +45,9 @@ impl Builder<'_> {
         if reach.writes || !reach.barrier {
             self.clobber_args(list, &from, span);
             self.clobber_references(callable, list, &from, span);
-            if let Some(What::Place(address)) = this.map(|this| this.what) {
+            if let Some(What::Place(address)) = this.map(|this| this.what)
+                && !callable.function.leaves_object
+            {
                 self.emit(Op::Clobber { address, from: from.clone() }, span);
             }
         }

@@ -44,6 +44,31 @@ pub fn inline(program: &Program, words: &Words, root: ItemId, instance: &Instanc
 
 impl Builder<'_> {
     fn root(&mut self, root: ItemId, function: &Arc<Function>, instance: &Instance) {
+        // Types may hold constants that functions work out: there is an activation before anything is resolved.
+        self.active.push(Activation {
+            // Never equal to a call's: a recursive root is followed once more as a callee.
+            key: CallKey { function: 0, args: Vec::new(), class: None, scope: None, statics: Vec::new() },
+            function: function.clone(),
+            frame: FrameId(0),
+            entry: BlockId(0),
+            exit: None,
+            result: Ty::Unknown,
+            returns_reference: false,
+            result_object: None,
+            direct: None,
+            may_be_direct: false,
+            recursions: Vec::new(),
+            cleanup_base: 0,
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            switches: Vec::new(),
+            labels: Default::default(),
+            params: Vec::new(),
+            this_object: None,
+            args: Vec::new(),
+            static_result: None,
+            given_away: None,
+        });
         let header = self.program.item(root);
         let class = header.class.and_then(|class| self.open_class(class));
         let callable = Callable {
@@ -74,30 +99,9 @@ impl Builder<'_> {
             self.incomplete(at, "a part of the body could not be read".to_string());
         }
         let result = self.resolve(&function.result);
-        self.active.push(Activation {
-            // Never equal to a call's: a recursive root is followed once more as a callee.
-            key: CallKey { function: 0, args: Vec::new(), class: None, scope: None, statics: Vec::new() },
-            function: function.clone(),
-            frame: FrameId(0),
-            entry: BlockId(0),
-            exit: None,
-            result,
-            returns_reference: false,
-            result_object: None,
-            direct: None,
-            may_be_direct: false,
-            recursions: Vec::new(),
-            cleanup_base: 0,
-            breaks: Vec::new(),
-            continues: Vec::new(),
-            switches: Vec::new(),
-            labels: Default::default(),
-            params: Vec::new(),
-            this_object: None,
-            args: bounds,
-            static_result: None,
-            given_away: None,
-        });
+        let own = self.activation();
+        own.result = result;
+        own.args = bounds;
         self.statement(&function.body);
         let end = function.body.span.end;
         let at = self.at(Span { start: end.saturating_sub(1), end });

@@ -143,6 +143,7 @@ pub fn lambda(reader: &mut Reader, id: Id) -> ExprKind {
         requires: Vec::new(),
         result: result.unwrap_or(Type::plain(TypeKind::Auto)),
         initialisers: Vec::new(),
+        leaves_object: false,
         body,
         unreadable: None,
     };

@@ -15,19 +15,20 @@ pub struct Head {
     pub name: Name,
     pub params: Vec<Param>,
     pub result: Type,
+    pub leaves_object: bool,
 }
 
 /// A `function_definition`; `None` if it has no body (`= default`, `= delete`).
 pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Option<Function> {
     let block = reader.child(id, Field::Body)?;
-    let Head { name, params, result } = head(reader, id);
+    let Head { name, params, result, leaves_object } = head(reader, id);
     let initialisers = match reader.tree.child_of_kind(id, Kind::FieldInitializerList) {
         Some(list) => initialisers(reader, list),
         None => Vec::new(),
     };
     let requires = requirements(reader, id);
     let body = body(reader, block);
-    Some(Function { name, template, params, result, requires, initialisers, body, unreadable: None })
+    Some(Function { name, template, params, result, requires, initialisers, leaves_object, body, unreadable: None })
 }
 
 /// What stands behind `requires`, before or behind the declarator.
@@ -73,7 +74,9 @@ fn head_round(reader: &mut Reader, base: Type, declarator: Option<Id>) -> Head {
     };
     let result = it.function.and_then(|function| trailing_type(reader, function)).unwrap_or(it.ty);
     let result = conversion_result(&name).unwrap_or(result);
-    Head { name, params, result }
+    let is_const = |function: Id| reader.tree.children(function).any(|child| reader.text(child) == "const");
+    let leaves_object = it.function.is_some_and(is_const);
+    Head { name, params, result, leaves_object }
 }
 
 /// What a conversion function gives, by its name: `operator const T *`.

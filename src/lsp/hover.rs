@@ -83,7 +83,7 @@ fn barriers_at(loaded: &Loaded, settings: &Settings, progress: &Progress, word: 
         let head = bytes.get(range.start as usize..word.start as usize).unwrap_or_default();
         on_word(range) && !head.contains(&b'(')
     };
-    loaded.why(settings, progress, &roots, &is_name).unwrap_or_default()
+    loaded.why(settings, progress, word.file, &roots, &is_name).unwrap_or_default()
 }
 
 struct Writer<'l> {

@@ -25,6 +25,8 @@ pub struct Closure {
     pub kernels: Vec<ItemId>,
     /// Device functions that may reach a barrier and that nothing in view calls.
     pub devices: Vec<ItemId>,
+    /// Device functions with a barrier of their own, in the order of items.
+    pub holding: Vec<ItemId>,
     /// Kernels with a body and no barrier in reach.
     pub kernels_without: usize,
     /// All functions that may reach a barrier, kernels included.
@@ -220,7 +222,12 @@ fn conclude(tree: &Tree, mentions: &Mentions, search: Search) -> Closure {
         match (search.reached[index as usize], item.is_kernel()) {
             (true, true) => closure.kernels.push(id),
             (false, true) => closure.kernels_without += 1,
-            (true, false) => functions.push((index, id)),
+            (true, false) => {
+                functions.push((index, id));
+                if node.has_barrier {
+                    closure.holding.push(id);
+                }
+            }
             (false, false) => continue,
         }
         if search.reached[index as usize] {

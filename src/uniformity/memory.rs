@@ -135,6 +135,8 @@ impl Order<'_> {
         if let Some(known) = self.waiting.borrow().get(&(index, group)) {
             return *known;
         }
+        // Two loops may each hold the head of the other, after jumps into the middle.
+        self.waiting.borrow_mut().insert((index, group), false);
         let each = &self.flow.loops[index];
         let on_each_trip = |block: BlockId| each.latches.iter().all(|latch| self.flow.dominates(block, *latch));
         let waits = each.blocks.iter().any(|block| {
