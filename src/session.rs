@@ -19,7 +19,7 @@ use crate::analysis::{self, Answer, Standing};
 use crate::chart::Chart;
 use crate::checks::Policy;
 use crate::checks::why::{Explanation, ValueExplanation};
-use crate::finding::{Finding, Role, Summary, Unread};
+use crate::finding::{Finding, Role, Severity, Summary, Unread};
 use crate::graph::ItemId;
 use crate::inline::Program;
 use crate::settings::{ExitedThreads, Settings};
@@ -210,7 +210,8 @@ impl Loaded {
     }
 
     /// Device functions with a barrier that are named by others, though no call of theirs led there: one of several
-    /// overloads, a pointer, a method of an open template argument. Each is analysed as if nothing called it.
+    /// overloads, a pointer, a method of an open template argument. Each is analysed as if nothing called it; since it
+    /// may well be called with more in view than that, only what is certain counts.
     fn missed(
         &self,
         session: &analysis::Session,
@@ -221,7 +222,11 @@ impl Loaded {
         let followed: FxHashSet<ItemId> = answers.iter().flat_map(|answer| &answer.followed).copied().collect();
         let missed: Vec<ItemId> =
             self.roots.holding.iter().copied().filter(|item| !followed.contains(item) && wanted(*item)).collect();
-        let answers = for_each_root(&missed, progress, |item| analysis::root(session, item));
+        let answers = for_each_root(&missed, progress, |item| {
+            let mut answer = analysis::root(session, item);
+            answer.findings.retain(|finding| finding.severity != Severity::Warning);
+            answer
+        });
         // What another of them calls is judged there; of those that call each other the first stays.
         let mut by_other: FxHashSet<ItemId> = FxHashSet::default();
         for (item, answer) in missed.iter().zip(&answers) {

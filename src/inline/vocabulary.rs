@@ -454,7 +454,13 @@ impl Builder<'_> {
                         Ty::Named(named) => super::constant::trait_value(&named.name, &named.args),
                         _ => None,
                     };
-                    Ev::value(self.int(value.map_or(0, |(value, _)| value), span), ty.clone())
+                    let value = match value {
+                        Some((value, _)) => self.int(value, span),
+                        None if ty.value().is_scalar() => self.int(0, span),
+                        // Whatever a type out of view begins as, it is the same for all.
+                        None => self.unknown(Vec::new(), span),
+                    };
+                    Ev::value(value, ty.clone())
                 }
                 [one] => {
                     let ev = one.ev.clone();

@@ -208,8 +208,12 @@ impl<'a> Memory<'a> {
         let writes = self.writes_to(load);
         let shared = self.is_shared(load.address);
         let unseen = self.is_object_of_unseen_caller(load.address);
-        if unseen && self.each_keeps_its_own(facts, &writes, control) {
-            let before = writes.iter().filter(|write| self.order.unordered(write.inst, load.inst, Extent::GRID, true));
+        if unseen && !self.is_beyond(load.address) && self.each_keeps_its_own(facts, &writes, control) {
+            let before = writes.iter().filter(|write| {
+                !self.is_beyond(write.address)
+                    && self.order.unordered(write.inst, load.inst, Extent::GRID, true)
+                    && self.may_meet(facts, Extent::WARP, write.address, load.address)
+            });
             let written = before.map(|write| {
                 let value = write.value.map_or(Agreement::THREAD, |value| facts.agreement(value));
                 value.meet(control(write.block))
@@ -268,7 +272,10 @@ impl<'a> Memory<'a> {
         let agrees = |symbol: Symbol| facts.agreement(symbol).shown >= Extent::WARP;
         writes.iter().any(|write| {
             let differs = write.value.is_some_and(|value| !agrees(value));
-            differs && agrees(write.address) && control(write.block).shown >= Extent::WARP
+            differs
+                && !self.is_beyond(write.address)
+                && agrees(write.address)
+                && control(write.block).shown >= Extent::WARP
         })
     }
 
