@@ -276,7 +276,7 @@ impl Loaded {
         let is_barrier = |name: &str| self.words.barrier(name).iter().any(|row| row.on.is_empty());
         source.tokens.iter().find_map(|token| {
             let name = std::str::from_utf8(token.bytes(&source.bytes)).ok().filter(|name| is_barrier(name))?;
-            let range = Range { file, start: token.start, end: token.start + name.len() as u32 };
+            let range = Range { file, start: token.start(), end: token.start() + name.len() as u32 };
             wanted(range).then(|| name.to_string())
         })
     }

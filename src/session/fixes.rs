@@ -214,7 +214,7 @@ fn connected(session: &Session, edited: FileId, kernels: impl Iterator<Item = It
     for kernel in kernels {
         let named = tree.named(&tree.item(kernel).name).iter().filter(|item| tree.sees(tree.item(**item).file, kernel));
         let files = named.map(|item| tree.item(*item).file).chain([tree.item(kernel).file]);
-        let files: Vec<FileId> = files.chain(session.launches.of(kernel).iter().map(|launch| launch.at.file)).collect();
+        let files: Vec<FileId> = files.chain(session.launches.of(session.tree, kernel).iter().map(|launch| launch.at.file)).collect();
         for file in files {
             seeing.push(file);
             seeing.extend(tree.includers(file).iter().copied());

@@ -121,7 +121,7 @@ fn of_file(
             gathered.push((node, scan.finish()));
         }
     }
-    let has_launch = file.tokens.iter().any(|token| token.kind == TokenKind::LaunchOpen);
+    let has_launch = file.tokens.iter().any(|token| token.kind() == TokenKind::LaunchOpen);
     for item_id in tree.items_of(id) {
         let item = tree.item(item_id);
         let is_function = match &item.kind {
@@ -159,7 +159,7 @@ impl GroupWords {
     fn of(file: &File, words: &Words) -> GroupWords {
         let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
         for token in &file.tokens {
-            if token.kind == TokenKind::Identifier {
+            if token.kind() == TokenKind::Identifier {
                 let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
                 found.groups |= word == "cooperative_groups"
                     || words.group_maker(word).is_some()
@@ -191,7 +191,7 @@ impl<'a> Scan<'a> {
     fn tokens(&mut self, bytes: &[u8], tokens: &[Token], range: std::ops::Range<u32>) {
         for at in range.start as usize..(range.end as usize).min(tokens.len()) {
             let token = tokens[at];
-            match token.kind {
+            match token.kind() {
                 TokenKind::Identifier => {
                     let word = token.bytes(bytes);
                     if let Some(symbol) = self.symbols.get(word) {
@@ -200,7 +200,8 @@ impl<'a> Scan<'a> {
                     if !self.has_barrier {
                         let before =
                             at.checked_sub(1).and_then(|at| tokens.get(at)).map_or(&[][..], |token| token.bytes(bytes));
-                        let called = tokens.get(at + 1).is_some_and(|next| next.first == b'(' || next.first == b'<');
+                        let called =
+                            tokens.get(at + 1).is_some_and(|next| next.first() == b'(' || next.first() == b'<');
                         self.has_barrier = self.is_barrier(word, before, called);
                     }
                 }
