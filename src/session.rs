@@ -158,14 +158,38 @@ impl Loaded {
         progress: &Progress,
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
-        self.with_program(settings, |session| {
+        on_big_stacks(settings.jobs, || {
             let mut stages = self.stages.clone();
-            let answers = stages.time("analysis", || {
-                for_each_root(&self.roots, progress, wanted, |item| analysis::root(session, item))
-            });
+            let mut program = Program::of(&self.tree);
+            let answers = stages.time("analysis", || self.answers(settings, &mut program, progress, wanted));
             let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-            self.outcome(settings, session, &roots, answers, stages)
+            Ok(self
+                .with_session(settings, &program, |session| self.outcome(settings, session, &roots, answers, stages)))
         })
+    }
+
+    /// Analyses roots, some at a time, so that what they need of the program need not all be kept at once.
+    fn answers(
+        &self,
+        settings: &Settings,
+        program: &mut Program,
+        progress: &Progress,
+        wanted: &(dyn Fn(ItemId) -> bool + Sync),
+    ) -> Vec<Answer> {
+        let bytes: usize = self.tree.files.ids().map(|id| self.tree.files.get(id).bytes.len()).sum();
+        let most = (bytes / KEPT_OF_SOURCE).max(1 << 18);
+        let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+        progress.total.store(roots.len(), Ordering::Relaxed);
+        let mut answers = Vec::with_capacity(roots.len());
+        for some in roots.chunks(ROOTS_AT_ONCE * rayon::current_num_threads()) {
+            answers.extend(self.with_session(settings, program, |session| {
+                for_each(some, progress, |item| analysis::root(session, item))
+            }));
+            if program.kept() > most {
+                program.forget();
+            }
+        }
+        answers
     }
 
     /// What the answers of some roots come to.
@@ -199,11 +223,11 @@ impl Loaded {
     /// Analyses the kernels and device functions of one shard.
     fn part(&self, settings: &Settings, progress: &Progress, shard: Shard) -> Result<Part, Error> {
         let wanted = |item: ItemId| shard.holds(&self.tree, item);
-        self.with_program(settings, |session| {
-            let answers = for_each_root(&self.roots, progress, &wanted, |item| analysis::root(session, item));
+        on_big_stacks(settings.jobs, || {
+            let answers = self.answers(settings, &mut Program::of(&self.tree), progress, &wanted);
             let places = self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).map(|(at, _)| at);
             let of = shard::identity(settings, &self.tree, &self.options);
-            Part::new(shard, of, places.zip(answers).collect())
+            Ok(Part::new(shard, of, places.zip(answers).collect()))
         })
     }
 
@@ -302,15 +326,14 @@ impl Loaded {
         settings: &Settings,
         work: impl FnOnce(&analysis::Session) -> T + Send,
     ) -> Result<T, Error> {
-        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, work)))
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &Program::of(&self.tree), work)))
     }
 
-    fn with_session<T>(&self, settings: &Settings, work: impl FnOnce(&analysis::Session) -> T) -> T {
-        let program = Program::of(&self.tree);
+    fn with_session<T>(&self, settings: &Settings, program: &Program, work: impl FnOnce(&analysis::Session) -> T) -> T {
         let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
         work(&analysis::Session {
             tree: &self.tree,
-            program: &program,
+            program,
             words: &self.words,
             launches: &self.launches,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
@@ -320,6 +343,12 @@ impl Loaded {
 }
 
 // ---------------------------------------------------------------- the work
+
+/// Roots that a thread analyses before what was lowered for them may be forgotten.
+const ROOTS_AT_ONCE: usize = 16;
+
+/// Text that is lowered is kept up to this part of the source, and what of it was just used. A byte takes about thirty of memory.
+const KEPT_OF_SOURCE: usize = 10;
 
 fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();
@@ -374,6 +403,10 @@ fn for_each_root<T: Send + Default>(
 ) -> Vec<T> {
     let items: Vec<ItemId> = roots.roots().filter(|item| wanted(*item)).collect();
     progress.total.store(items.len(), Ordering::Relaxed);
+    for_each(&items, progress, work)
+}
+
+fn for_each<T: Send + Default>(items: &[ItemId], progress: &Progress, work: impl Fn(ItemId) -> T + Sync) -> Vec<T> {
     items
         .par_iter()
         .map(|item| {
