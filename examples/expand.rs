@@ -88,7 +88,7 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
     for id in needed {
         let file = files.get(id);
         for asks in file.tokens.iter().filter(|token| token.bytes(&file.bytes) == b"__has_include") {
-            let after = &file.bytes[asks.end as usize..];
+            let after = &file.bytes[asks.end() as usize..];
             let operand = String::from_utf8_lossy(&after[..after.len().min(100)]).into_owned();
             let operand = operand.trim_start_matches(['(', ' ']).split([')', ' ']).next().unwrap_or("");
             if operand.ends_with('>') && conditions::has_include(&files, operand) {
@@ -100,8 +100,8 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
         let mut text = Vec::new();
         let mut done = 0;
         for directive in &file.directives {
-            let line = file.tokens[directive.start as usize].start as usize
-                ..file.tokens[directive.end as usize - 1].end as usize;
+            let line = file.tokens[directive.start as usize].start() as usize
+                ..file.tokens[directive.end as usize - 1].end() as usize;
             let replaced = match directive.kind {
                 DirectiveKind::Include(include) => match file.includes[include as usize].resolved {
                     Some(resolved) => format!("#include \"{}\"", name(resolved).display()),

@@ -8,13 +8,13 @@ use crate::checks::why::{Explanation, ValueExplanation};
 use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
 use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op};
-use crate::inline::{self, Instance, Program};
+use crate::inline::{self, Inlined, Instance, Program};
 use crate::lower;
 use crate::rules;
 use crate::source::launch::{self, Launch, Launches};
 use crate::source::tree::Tree;
 use crate::text::{FileId, Home, Range};
-use crate::uniformity::{self, Interest, shape::Shape};
+use crate::uniformity::{self, Analysed, Interest, shape::Shape};
 use crate::words::Words;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -63,47 +63,99 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
 }
 
 fn analyse(session: &Session, item: ItemId) -> Answer {
-    let mut answer = Answer::default();
+    let mut work = Work { session, item, answer: Answer::default(), barriers: Default::default() };
+    // Without template parameters there is one graph, whatever launches it. It may be right under all of them.
+    let mut only = None;
+    if is_kernel_alone(session, item) {
+        let inlined = work.inline(&Instance::default());
+        if work.is_calm(&inlined.graph, &[]) {
+            return work.answer(Whole::default(), 0);
+        }
+        only = Some(inlined);
+    }
     let contexts = contexts(session, item);
     let mut whole = Whole::default();
-    let mut barriers = FxHashSet::default();
-    let mut followed = FxHashSet::default();
-    let mut unseen = FxHashSet::default();
     let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
-    for Context { instance, shapes } in contexts {
-        let inlined = inline::inline(session.program, session.words, item, &instance);
-        followed.extend(inlined.items.iter().copied());
-        report_incomplete(session, item, &inlined.graph, &mut answer.findings);
-        unseen.extend(calls_out_of_view(session, &inlined.graph));
+    let is_open = only.is_none();
+    for Context { args, instance, shapes } in contexts {
+        let inlined = match only.take() {
+            Some(inlined) if args.is_empty() => inlined,
+            _ => work.inline(&instance),
+        };
+        let graph = &inlined.graph;
+        if is_open && shapes.len() > 1 && work.is_calm(graph, &args) {
+            continue;
+        }
         for (shape, launch) in shapes {
-            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
-            let analysed = uniformity::analyse(&inlined.graph, shape);
-            let home = |at: At| home(session, at);
-            barriers.extend(analysed.barriers().map(|inst| home(inlined.graph.insts[inst.index()].at).range));
+            let shape = Shape { multidimensional: shape.multidimensional && graph.multidimensional, ..shape };
+            let analysed = uniformity::analyse(graph, shape);
+            work.note_barriers(&analysed);
             if analysed.unsettled() {
-                answer.findings.push(incomplete(
-                    session,
-                    item,
-                    name_range(session, item),
-                    "too large to be analysed whole",
-                ));
+                let why = "too large to be analysed whole";
+                work.answer.findings.push(incomplete(session, item, name_range(session, item), why));
             }
+            let home = |at: At| home(session, at);
             for finding in checks::check(&analysed, session.policy, &home) {
                 whole.merge(finding, Seen { launch, block: analysed.shape.block });
             }
         }
     }
-    for (mut finding, launches) in whole.found {
-        if launches.len() < runs {
-            finding.related.extend(launches.iter().filter_map(Seen::note).take(MAX_LAUNCHES));
-        }
-        answer.findings.push(finding);
+    work.answer(whole, runs)
+}
+
+/// A kernel of which there is one, not one for each set of template arguments.
+fn is_kernel_alone(session: &Session, item: ItemId) -> bool {
+    let known = session.tree.item(item);
+    known.is_kernel() && known.templates.is_empty() && launch::instantiations(session.tree, item).is_empty()
+}
+
+/// The answer of one root as it grows.
+struct Work<'a> {
+    session: &'a Session<'a>,
+    item: ItemId,
+    answer: Answer,
+    barriers: FxHashSet<Range>,
+}
+
+impl Work<'_> {
+    fn inline(&mut self, instance: &Instance) -> Inlined {
+        let (session, item) = (self.session, self.item);
+        let inlined = inline::inline(session.program, session.words, item, instance);
+        self.answer.followed.extend(inlined.items.iter().copied());
+        report_incomplete(session, item, &inlined.graph, &mut self.answer.findings);
+        self.answer.unseen.extend(calls_out_of_view(session, &inlined.graph));
+        inlined
     }
-    answer.findings.dedup_by(|a, b| a.at == b.at && a.rule.name == b.rule.name && a.message == b.message);
-    answer.barriers = barriers.into_iter().collect();
-    answer.followed = followed.into_iter().collect();
-    answer.unseen = unseen.into_iter().collect();
-    answer
+
+    /// Nothing is wrong if nothing is known of the block, so that no launch has to be looked at.
+    fn is_calm(&mut self, graph: &Graph, args: &[String]) -> bool {
+        let session = self.session;
+        let analysed = uniformity::analyse(graph, base(session, self.item, args));
+        let calm = checks::is_calm(&analysed, session.policy, &|at: At| home(session, at));
+        if calm {
+            self.note_barriers(&analysed);
+        }
+        calm
+    }
+
+    fn note_barriers(&mut self, analysed: &Analysed) {
+        let place = |inst: InstId| home(self.session, analysed.graph.insts[inst.index()].at).range;
+        self.barriers.extend(analysed.barriers().map(place));
+    }
+
+    fn answer(mut self, whole: Whole, runs: usize) -> Answer {
+        for (mut finding, launches) in whole.found {
+            if launches.len() < runs {
+                finding.related.extend(launches.iter().filter_map(Seen::note).take(MAX_LAUNCHES));
+            }
+            self.answer.findings.push(finding);
+        }
+        self.answer.findings.dedup_by(|a, b| a.at == b.at && a.rule.name == b.rule.name && a.message == b.message);
+        self.answer.barriers = self.barriers.into_iter().collect();
+        self.answer.followed = FxHashSet::from_iter(self.answer.followed).into_iter().collect();
+        self.answer.unseen = FxHashSet::from_iter(self.answer.unseen).into_iter().collect();
+        self.answer
+    }
 }
 
 /// Launches that one finding names.
@@ -160,28 +212,31 @@ impl Whole {
 type Shapes = Vec<(Shape, Option<Range>)>;
 
 struct Context {
+    /// Template arguments, as text and read.
+    args: Vec<String>,
     instance: Instance,
     shapes: Shapes,
 }
 
+/// The shape of a block of which nothing is known but what the kernel promises, or the user says.
+fn base(session: &Session, item: ItemId, template_args: &[String]) -> Shape {
+    let bounds = launch::bounds(session.tree, item, template_args);
+    let (block, cluster) = (session.known_blocks)(&session.tree.item(item).name).unwrap_or_default();
+    Shape {
+        block: bounds.block.or(block),
+        partial: [None; 3],
+        max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
+        cluster: bounds.cluster.or(cluster),
+        multidimensional: true,
+    }
+}
+
 /// The template arguments and shapes that launches and instantiations in view give a kernel.
 fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
-    let known = session.tree.item(item);
-    let base = |template_args: &[String]| {
-        let bounds = launch::bounds(session.tree, item, template_args);
-        let (block, cluster) = (session.known_blocks)(&known.name).unwrap_or_default();
-        Shape {
-            block: bounds.block.or(block),
-            partial: [None; 3],
-            max_threads: bounds.max_threads.unwrap_or(uniformity::shape::MAX_THREADS),
-            cluster: bounds.cluster.or(cluster),
-            multidimensional: true,
-        }
-    };
-    let launches: &[Launch] = session.launches.of(item);
+    let launches: &[Launch] = session.launches.of(session.tree, item);
     let mut contexts: Vec<(Vec<String>, Shapes)> = Vec::new();
     for launch in launches {
-        let shape = shape_of(&base(&launch.template_args), launch);
+        let shape = shape_of(&base(session, item, &launch.template_args), launch);
         let at = Some(launch.at);
         let index = contexts.iter().position(|(args, _)| *args == launch.template_args).unwrap_or_else(|| {
             contexts.push((launch.template_args.clone(), Vec::new()));
@@ -194,12 +249,12 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     }
     for args in launch::instantiations(session.tree, item) {
         if !contexts.iter().any(|(known, _)| *known == args) {
-            let shape = base(&args);
+            let shape = base(session, item, &args);
             contexts.push((args, vec![(shape, None)]));
         }
     }
     if contexts.is_empty() {
-        contexts.push((Vec::new(), vec![(base(&[]), None)]));
+        contexts.push((Vec::new(), vec![(base(session, item, &[]), None)]));
     }
     let total = |contexts: &[(Vec<String>, Shapes)]| contexts.iter().map(|(_, shapes)| shapes.len()).sum::<usize>();
     if total(&contexts) > MAX_CONTEXTS {
@@ -214,7 +269,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             }
         }
         if shapes.len() > MAX_CONTEXTS {
-            shapes = vec![(base(&[]), None)];
+            shapes = vec![(base(session, item, &[]), None)];
         }
         contexts = vec![(Vec::new(), shapes)];
     }
@@ -224,7 +279,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             let text = args.join(", ");
             let template_args =
                 if text.is_empty() { Vec::new() } else { lower::template_args(&mut lower::Parser::new(), &text) };
-            Context { instance: Instance { template_args }, shapes }
+            Context { args, instance: Instance { template_args }, shapes }
         })
         .collect()
 }
@@ -334,7 +389,7 @@ pub fn name_range(session: &Session, item: ItemId) -> Range {
 /// Explains the barriers of a root that stand, or are called, on a line of a file.
 pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> Vec<Explanation> {
     let mut found: Vec<Explanation> = Vec::new();
-    for Context { instance, shapes } in contexts(session, item) {
+    for Context { instance, shapes, .. } in contexts(session, item) {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         for (shape, _) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
@@ -370,7 +425,7 @@ fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
     let mut first = None;
     let contexts = contexts(session, item);
     let several = contexts.iter().map(|context| context.shapes.len()).sum::<usize>() > 1;
-    for Context { instance, shapes } in contexts {
+    for Context { instance, shapes, .. } in contexts {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         for (shape, _) in shapes {
             let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
@@ -420,7 +475,7 @@ pub fn values(session: &Session, item: ItemId, place: Range, standing: Standing)
 
 fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) -> Vec<ValueExplanation> {
     let mut found: Vec<ValueExplanation> = Vec::new();
-    for Context { instance, shapes } in contexts(session, item) {
+    for Context { instance, shapes, .. } in contexts(session, item) {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         let asked = at_place(session, &inlined.graph, place, standing);
         if asked.is_empty() {

@@ -78,7 +78,7 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<F
 
 /// The statement is a call of the barrier and nothing but: no macro, no value handed over that is made on the spot.
 fn is_plain(session: &Session, file: &File, barrier: Statement, name: &str) -> bool {
-    let mut words = (barrier.first..=barrier.last).map(|token| (file.tokens[token as usize].kind, file.text(token)));
+    let mut words = (barrier.first..=barrier.last).map(|token| (file.tokens[token as usize].kind(), file.text(token)));
     let spelled: Vec<u8> = (barrier.first..=barrier.last).flat_map(|token| file.text(token).iter().copied()).collect();
     let name: String = name.chars().filter(|character| !character.is_whitespace()).collect();
     spelled.starts_with(name.as_bytes())
@@ -114,7 +114,7 @@ fn ends_a_life(session: &Session, file: &File, chain: &Chain) -> bool {
     let mut work: Vec<Vec<u8>> = Vec::new();
     for token in chain.statement.first..=chain.statement.last {
         let text = file.text(token);
-        if file.tokens[token as usize].kind != TokenKind::Identifier {
+        if file.tokens[token as usize].kind() != TokenKind::Identifier {
             continue;
         }
         // What is behind `auto` cannot be told from here.

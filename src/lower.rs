@@ -109,11 +109,11 @@ pub fn function(parser: &mut Parser, text: &str) -> Function {
     let Some(body) = body_brace(text, &tokens, &brackets) else {
         return match tokens.iter().find(|token| token.is_byte(b'{')) {
             None => without_body(parser, text, &repaired),
-            Some(open) => unreadable_function(text, &tokens, open.start),
+            Some(open) => unreadable_function(text, &tokens, open.start()),
         };
     };
     repair::empty_body(text, &tokens, &brackets, body, &mut repaired);
-    let open = tokens[body].start;
+    let open = tokens[body].start();
     let Some(tree) = parser.parse(&repaired) else {
         return unreadable_function(text, &tokens, open);
     };
@@ -193,7 +193,7 @@ fn with_tree<T>(
 /// The token that opens the body: the brace whose partner is the text's last.
 fn body_brace(text: &str, tokens: &[Token], brackets: &Brackets) -> Option<usize> {
     let last = tokens.iter().rposition(|token| word(text, *token) != ";")?;
-    brackets.partner(last).filter(|open| tokens[*open].first == b'{')
+    brackets.partner(last).filter(|open| tokens[*open].first() == b'{')
 }
 
 /// The first function definition with a body as wanted, and the template parameters before it.

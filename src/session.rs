@@ -112,12 +112,16 @@ pub fn run_shard(settings: &Settings, request: &Request, progress: &Progress, sh
 /// Reads all, and takes the answers from the parts of a run of the same files: the outcome is that of `run`.
 pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<Outcome, Error> {
     let loaded = load(settings, request)?;
-    let roots: Vec<ItemId> = loaded.roots.roots().collect();
+    let mut roots: Vec<ItemId> = loaded.roots.roots().collect();
     let of = shard::identity(settings, &loaded.tree, &loaded.options);
     let answers = shard::join(parts, &of, roots.len())?;
-    let stages = loaded.stages.clone();
-    loaded.with_program(settings, |session| {
-        loaded.outcome(settings, session, roots, answers, stages, &Progress::default(), &|_| true)
+    on_big_stacks(settings.jobs, || {
+        let mut program = Program::of(&loaded.tree);
+        let all = |_| true;
+        let answers = loaded.with_missed(settings, &mut program, &Progress::default(), &all, &mut roots, answers);
+        let stages = loaded.stages.clone();
+        Ok(loaded
+            .with_session(settings, &program, |session| loaded.outcome(settings, session, &roots, answers, stages)))
     })
 }
 
@@ -165,13 +169,39 @@ impl Loaded {
         progress: &Progress,
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Result<Outcome, Error> {
-        self.with_program(settings, |session| {
+        on_big_stacks(settings.jobs, || {
             let mut stages = self.stages.clone();
-            let roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
-            let answers = stages
-                .time("analysis of kernels", || for_each_root(&roots, progress, |item| analysis::root(session, item)));
-            self.outcome(settings, session, roots, answers, stages, progress, wanted)
+            let mut program = Program::of(&self.tree);
+            let mut roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
+            let answers = stages.time("analysis of kernels", || {
+                let answers = self.answers(settings, &mut program, progress, &roots);
+                self.with_missed(settings, &mut program, progress, wanted, &mut roots, answers)
+            });
+            Ok(self
+                .with_session(settings, &program, |session| self.outcome(settings, session, &roots, answers, stages)))
         })
+    }
+
+    /// Analyses roots, some at a time, so that what they need of the program need not all be kept at once.
+    fn answers(
+        &self,
+        settings: &Settings,
+        program: &mut Program,
+        progress: &Progress,
+        roots: &[ItemId],
+    ) -> Vec<Answer> {
+        let bytes: usize = self.tree.files.ids().map(|id| self.tree.files.get(id).bytes.len()).sum();
+        let most = (bytes / KEPT_OF_SOURCE).max(1 << 18);
+        let mut answers = Vec::with_capacity(roots.len());
+        for some in roots.chunks(ROOTS_AT_ONCE * rayon::current_num_threads()) {
+            answers.extend(self.with_session(settings, program, |session| {
+                for_each_root(some, progress, |item| analysis::root(session, item))
+            }));
+            if program.kept() > most {
+                program.forget();
+            }
+        }
+        answers
     }
 
     /// What the answers of some roots come to.
@@ -179,16 +209,10 @@ impl Loaded {
         &self,
         settings: &Settings,
         session: &analysis::Session,
-        mut roots: Vec<ItemId>,
+        roots: &[ItemId],
         mut answers: Vec<Answer>,
         mut stages: Stages,
-        progress: &Progress,
-        wanted: &(dyn Fn(ItemId) -> bool + Sync),
     ) -> Outcome {
-        let (missed, of_missed) =
-            stages.time("analysis of kernels", || self.missed(session, &answers, progress, wanted));
-        roots.extend(missed);
-        answers.extend(of_missed);
         let is_drawn =
             |answer: &Answer| self.charts && answer.findings.iter().any(|finding| !finding.barrier.is_empty());
         let drawn: Vec<ItemId> =
@@ -198,7 +222,7 @@ impl Loaded {
         });
         let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
         if self.fixes {
-            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, &roots, &mut answers));
+            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
         Outcome {
             charts: charts.collect(),
@@ -209,43 +233,46 @@ impl Loaded {
         }
     }
 
-    /// Device functions with a barrier that are named by others, though no call of theirs led there: one of several
+    /// Adds device functions with a barrier that are named by others, though no call of theirs led there: one of several
     /// overloads, a pointer, a method of an open template argument. Each is analysed as if nothing called it; since it
     /// may well be called with more in view than that, only what is certain counts.
-    fn missed(
+    fn with_missed(
         &self,
-        session: &analysis::Session,
-        answers: &[Answer],
+        settings: &Settings,
+        program: &mut Program,
         progress: &Progress,
         wanted: &(dyn Fn(ItemId) -> bool + Sync),
-    ) -> (Vec<ItemId>, Vec<Answer>) {
+        roots: &mut Vec<ItemId>,
+        mut answers: Vec<Answer>,
+    ) -> Vec<Answer> {
         let followed: FxHashSet<ItemId> = answers.iter().flat_map(|answer| &answer.followed).copied().collect();
         let missed: Vec<ItemId> =
             self.roots.holding.iter().copied().filter(|item| !followed.contains(item) && wanted(*item)).collect();
-        let answers = for_each_root(&missed, progress, |item| {
-            let mut answer = analysis::root(session, item);
-            answer.findings.retain(|finding| finding.severity != Severity::Warning);
-            answer
-        });
+        let of_missed = self.answers(settings, program, progress, &missed);
         // What another of them calls is judged there; of those that call each other the first stays.
         let mut by_other: FxHashSet<ItemId> = FxHashSet::default();
-        for (item, answer) in missed.iter().zip(&answers) {
+        for (item, answer) in missed.iter().zip(&of_missed) {
             if !by_other.contains(item) {
                 by_other.extend(answer.followed.iter().filter(|other| *other != item));
             }
         }
-        missed.into_iter().zip(answers).filter(|(item, _)| !by_other.contains(item)).unzip()
+        for (item, mut answer) in missed.into_iter().zip(of_missed).filter(|(item, _)| !by_other.contains(item)) {
+            answer.findings.retain(|finding| finding.severity != Severity::Warning);
+            roots.push(item);
+            answers.push(answer);
+        }
+        answers
     }
 
     /// Analyses the kernels and device functions of one shard.
     fn part(&self, settings: &Settings, progress: &Progress, shard: Shard) -> Result<Part, Error> {
         let wanted = |item: ItemId| shard.holds(&self.tree, item);
-        self.with_program(settings, |session| {
+        on_big_stacks(settings.jobs, || {
             let (places, roots): (Vec<usize>, Vec<ItemId>) =
                 self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).unzip();
-            let answers = for_each_root(&roots, progress, |item| analysis::root(session, item));
+            let answers = self.answers(settings, &mut Program::of(&self.tree), progress, &roots);
             let of = shard::identity(settings, &self.tree, &self.options);
-            Part::new(shard, of, places.into_iter().zip(answers).collect())
+            Ok(Part::new(shard, of, places.into_iter().zip(answers).collect()))
         })
     }
 
@@ -329,7 +356,7 @@ impl Loaded {
         let is_barrier = |name: &str| self.words.barrier(name).iter().any(|row| row.on.is_empty());
         source.tokens.iter().find_map(|token| {
             let name = std::str::from_utf8(token.bytes(&source.bytes)).ok().filter(|name| is_barrier(name))?;
-            let range = Range { file, start: token.start, end: token.start + name.len() as u32 };
+            let range = Range { file, start: token.start(), end: token.start() + name.len() as u32 };
             wanted(range).then(|| name.to_string())
         })
     }
@@ -354,15 +381,14 @@ impl Loaded {
         settings: &Settings,
         work: impl FnOnce(&analysis::Session) -> T + Send,
     ) -> Result<T, Error> {
-        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, work)))
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &Program::of(&self.tree), work)))
     }
 
-    fn with_session<T>(&self, settings: &Settings, work: impl FnOnce(&analysis::Session) -> T) -> T {
-        let program = Program::of(&self.tree);
+    fn with_session<T>(&self, settings: &Settings, program: &Program, work: impl FnOnce(&analysis::Session) -> T) -> T {
         let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
         work(&analysis::Session {
             tree: &self.tree,
-            program: &program,
+            program,
             words: &self.words,
             launches: &self.launches,
             policy: Policy { exited_may_be_missing: settings.exited_threads == ExitedThreads::MayExit },
@@ -372,6 +398,12 @@ impl Loaded {
 }
 
 // ---------------------------------------------------------------- the work
+
+/// Roots that a thread analyses before what was lowered for them may be forgotten.
+const ROOTS_AT_ONCE: usize = 16;
+
+/// Text that is lowered is kept up to this part of the source, and what of it was just used. A byte takes about thirty of memory.
+const KEPT_OF_SOURCE: usize = 10;
 
 fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();

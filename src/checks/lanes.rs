@@ -58,6 +58,14 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
     }
 }
 
+/// The whole warp comes, and each lane names all others.
+pub fn is_for_all(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> bool {
+    let number = |value: Value| check.analysed.values.symbols.as_int(check.analysed.symbol(value));
+    mask.is_none_or(|mask| number(mask).is_some_and(|mask| mask as u32 == ALL))
+        && barrier.width.is_none_or(|width| number(width).is_some())
+        && splitting(check, inst, check.analysed.block(inst)).is_empty()
+}
+
 /// Forks that split the warp on the way to a block, but for those whose other lanes have ended.
 fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
     check

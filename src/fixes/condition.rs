@@ -23,10 +23,10 @@ fn is_private(session: &Session, file: &File, token: u32, first: u32, private: &
     let text = file.text(token);
     let before = if token > first { file.text(token - 1) } else { b"" };
     let is_value = |token: u32| {
-        matches!(file.tokens[token as usize].kind, TokenKind::Identifier | TokenKind::Number)
+        matches!(file.tokens[token as usize].kind(), TokenKind::Identifier | TokenKind::Number)
             || file.text(token) == b")"
     };
-    match file.tokens[token as usize].kind {
+    match file.tokens[token as usize].kind() {
         TokenKind::Number => true,
         TokenKind::Identifier => match text {
             b"threadIdx" | b"blockIdx" | b"blockDim" | b"gridDim" => file.text(token + 1) == b".",

@@ -112,8 +112,8 @@ fn rest_of_line(file: &File, at: usize) -> Option<usize> {
     if rest > at && file.bytes[rest - 1] == b'\r' {
         rest -= 1;
     }
-    let next = file.tokens.partition_point(|token| (token.start as usize) < at);
-    let code_follows = file.tokens.get(next).is_some_and(|token| (token.start as usize) < rest);
+    let next = file.tokens.partition_point(|token| (token.start() as usize) < at);
+    let code_follows = file.tokens.get(next).is_some_and(|token| (token.start() as usize) < rest);
     // A remark that goes on over the line's end cannot be taken along.
     let goes_on = file.comments.iter().any(|(start, end)| (*start as usize) < rest && (*end as usize) > line_end);
     (!code_follows && !goes_on).then_some(rest)
@@ -196,9 +196,9 @@ fn line_start(file: &File, at: usize) -> usize {
 }
 
 fn start(file: &File, token: u32) -> usize {
-    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.start as usize)
+    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.start() as usize)
 }
 
 fn end(file: &File, token: u32) -> usize {
-    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.end as usize)
+    file.tokens.get(token as usize).map_or(file.bytes.len(), |token| token.end() as usize)
 }

@@ -37,11 +37,11 @@ const MAX_TOKENS: u32 = 200_000;
 
 /// The statement that begins with what stands at a range: up to its semicolon, with nothing before it.
 pub fn barrier_at(file: &File, at: Range) -> Option<Statement> {
-    let first = file.tokens.partition_point(|token| token.start < at.start) as u32;
-    if file.tokens.get(first as usize)?.start != at.start {
+    let first = file.tokens.partition_point(|token| token.start() < at.start) as u32;
+    if file.tokens.get(first as usize)?.start() != at.start {
         return None;
     }
-    let after = file.tokens.partition_point(|token| token.start < at.end) as u32;
+    let after = file.tokens.partition_point(|token| token.start() < at.end) as u32;
     (file.text(after) == b";").then_some(Statement { first, last: after })
 }
 
@@ -123,7 +123,7 @@ impl Chain {
         let within = |token: u32| self.statement.first <= token && token <= self.statement.last;
         file.directives.iter().any(|directive| within(directive.start))
             || (self.statement.first..=self.statement.last)
-                .any(|token| matches!(file.tokens[token as usize].kind, TokenKind::Directive | TokenKind::Unknown))
+                .any(|token| matches!(file.tokens[token as usize].kind(), TokenKind::Directive | TokenKind::Unknown))
     }
 
     /// The same barrier at the same edge of the arms.
@@ -157,7 +157,7 @@ impl Chain {
 
 /// What the barrier speaks of is not declared in the region: its names are not even used there.
 pub fn names_are_from_outside(file: &File, barrier: Statement, chain: &Chain) -> bool {
-    let is_name = |token: u32| file.tokens[token as usize].kind == TokenKind::Identifier;
+    let is_name = |token: u32| file.tokens[token as usize].kind() == TokenKind::Identifier;
     let text: Vec<&[u8]> =
         (barrier.first..=barrier.last).filter(|token| is_name(*token)).map(|it| file.text(it)).collect();
     // A call without receiver and arguments speaks of nothing.

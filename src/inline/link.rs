@@ -9,11 +9,14 @@ use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId, Span};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 struct OfTree<'t> {
     tree: &'t Tree,
-    texts: Vec<OnceLock<Expanded>>,
+    texts: Vec<OnceLock<Box<Expanded>>>,
+    /// Their bytes.
+    kept: AtomicUsize,
     /// Items whose macros grew beyond the limit: a part of their text is not there.
     cut: Mutex<FxHashSet<ItemId>>,
     /// Parsers that no thread uses at the moment.
@@ -24,7 +27,8 @@ impl<'t> Program<'t> {
     pub fn of(tree: &'t Tree) -> Program<'t> {
         let items = tree.items.iter().map(|item| header(tree, item)).collect();
         let texts = tree.items.iter().map(|_| OnceLock::new()).collect();
-        Program::new(items, Box::new(OfTree { tree, texts, cut: Mutex::default(), parsers: Mutex::default() }))
+        let (kept, cut, parsers) = Default::default();
+        Program::new(items, Box::new(OfTree { tree, texts, kept, cut, parsers }))
     }
 }
 
@@ -91,7 +95,8 @@ impl OfTree<'_> {
             {
                 cut.insert(item);
             }
-            text.expanded
+            self.kept.fetch_add(text.expanded.text.len(), Ordering::Relaxed);
+            Box::new(text.expanded)
         })
     }
 
@@ -155,6 +160,16 @@ impl Origin for OfTree<'_> {
 
     fn text(&self, item: ItemId) -> Option<&Expanded> {
         Some(self.item_text(item))
+    }
+
+    fn kept(&self) -> usize {
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    fn forget(&mut self, item: ItemId) {
+        if let Some(text) = self.texts[item.index()].take() {
+            *self.kept.get_mut() -= text.text.len();
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::graph::ItemId;
 use crate::program::{Class, Declaration, Expr, Function, Name, TemplateParam, Type};
 use crate::text::{Expanded, FileId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 /// One item, as far as its header tells.
@@ -96,6 +97,12 @@ pub trait Origin: Send + Sync {
     fn otherwise(&self, from: FileId, name: &str) -> Vec<ItemId>;
     /// The item's expanded text, if there is one.
     fn text(&self, item: ItemId) -> Option<&Expanded>;
+    /// Bytes of text that are kept.
+    fn kept(&self) -> usize {
+        0
+    }
+    /// An item's text is not kept any more.
+    fn forget(&mut self, _item: ItemId) {}
 }
 
 /// What a name may mean in a file.
@@ -113,6 +120,8 @@ pub struct Program<'a> {
     /// Classes by the last component of what they derive from are found by looking at all classes; these are they.
     classes: Vec<ItemId>,
     lowered: Vec<OnceLock<Lowered>>,
+    /// Asked for since `forget` was last called.
+    used: Vec<AtomicBool>,
     facts: Vec<OnceLock<Arc<Facts>>>,
     origin: Box<dyn Origin + 'a>,
     /// Functions that may reach a barrier, where somebody has found out.
@@ -146,6 +155,7 @@ impl<'a> Program<'a> {
         }
         let lowered = items.iter().map(|_| OnceLock::new()).collect();
         let facts = items.iter().map(|_| OnceLock::new()).collect();
+        let used = items.iter().map(|_| AtomicBool::default()).collect();
         Program {
             items,
             named,
@@ -153,6 +163,7 @@ impl<'a> Program<'a> {
             directives,
             classes,
             lowered,
+            used,
             facts,
             origin,
             reaching: None,
@@ -167,6 +178,28 @@ impl<'a> Program<'a> {
     pub fn narrowed(mut self, reaching: FxHashSet<ItemId>) -> Program<'a> {
         self.reaching = Some(reaching);
         self
+    }
+
+    /// Bytes of text that were lowered and are kept.
+    pub fn kept(&self) -> usize {
+        self.origin.kept()
+    }
+
+    /// Drops the text, and what it was lowered to, of items that nobody asked for since this was last called.
+    pub fn forget(&mut self) {
+        for (index, used) in self.used.iter_mut().enumerate() {
+            if !std::mem::take(used.get_mut()) {
+                self.lowered[index].take();
+                self.origin.forget(ItemId(index as u32));
+            }
+        }
+    }
+
+    fn uses(&self, id: ItemId) {
+        let used = &self.used[id.index()];
+        if !used.load(Ordering::Relaxed) {
+            used.store(true, Ordering::Relaxed);
+        }
     }
 
     pub fn len(&self) -> usize {
@@ -230,15 +263,17 @@ impl<'a> Program<'a> {
     }
 
     pub fn text(&self, id: ItemId) -> Option<&str> {
-        self.origin.text(id).map(|expanded| expanded.text.as_str())
+        self.expanded(id).map(|expanded| expanded.text.as_str())
     }
 
     /// The item's text with the places its bytes came from.
     pub fn expanded(&self, id: ItemId) -> Option<&Expanded> {
+        self.uses(id);
         self.origin.text(id)
     }
 
     pub fn lowered(&self, id: ItemId) -> &Lowered {
+        self.uses(id);
         self.lowered[id.index()].get_or_init(|| self.origin.lower(id))
     }
 

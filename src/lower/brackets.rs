@@ -4,7 +4,7 @@ use crate::source::lexer::{Token, TokenKind};
 
 /// What a token spells; the tokens were made from `text`.
 pub fn word(text: &str, token: Token) -> &str {
-    text.get(token.start as usize..token.end as usize).unwrap_or_default()
+    text.get(token.start() as usize..token.end() as usize).unwrap_or_default()
 }
 
 #[derive(Clone, Debug)]
@@ -23,23 +23,23 @@ impl Brackets {
         let mut open: Vec<u32> = Vec::new();
         let mut braces = 0usize;
         for (at, token) in tokens.iter().enumerate() {
-            if token.kind == TokenKind::Punctuator && token.end - token.start == 1 {
-                match token.first {
+            if token.kind() == TokenKind::Punctuator && token.end() - token.start() == 1 {
+                match token.first() {
                     b'(' | b'[' | b'{' => {
                         around[at] = open.last().copied().unwrap_or(NONE);
                         open.push(at as u32);
-                        braces += usize::from(token.first == b'{');
+                        braces += usize::from(token.first() == b'{');
                         continue;
                     }
                     b')' | b']' | b'}' => {
-                        let opening = match token.first {
+                        let opening = match token.first() {
                             b')' => b'(',
                             b']' => b'[',
                             _ => b'{',
                         };
-                        let opens = |index: &u32| tokens[*index as usize].first == opening;
+                        let opens = |index: &u32| tokens[*index as usize].first() == opening;
                         // A brace closes what was left open in it.
-                        let found = match token.first {
+                        let found = match token.first() {
                             b'}' if braces == 0 => None,
                             b'}' => open.iter().rposition(opens),
                             _ => open.last().filter(|last| opens(last)).map(|_| open.len() - 1),

@@ -25,6 +25,8 @@ pub fn declared(reader: &mut Reader, id: Id, scope: Scope) -> (Specifiers, Vec<D
         match reader.node(child).field {
             Field::Declarator => {
                 if let Some(declaration) = declarator(reader, &specifiers, child, scope) {
+                    // Nearly all declare one thing, and a vector that grows by itself makes room for four.
+                    all.reserve_exact(1);
                     all.push(declaration);
                 }
                 after_equals = false;

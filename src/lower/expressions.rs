@@ -438,6 +438,7 @@ pub fn arguments(reader: &mut Reader, list: Id) -> Vec<Expr> {
             _ => args.push(expression(reader, child)),
         }
     }
+    args.shrink_to_fit();
     args
 }
 

@@ -16,6 +16,7 @@ pub fn path(reader: &mut Reader, id: Id) -> Path {
                 match reader.child(id, Field::Scope) {
                     Some(scope) => {
                         let segment = segment(reader, scope);
+                        path.segments.reserve_exact(1);
                         path.segments.push(segment);
                     }
                     None => path.global |= path.segments.is_empty(),
@@ -31,6 +32,7 @@ pub fn path(reader: &mut Reader, id: Id) -> Path {
             },
             _ => {
                 let segment = segment(reader, id);
+                path.segments.reserve_exact(1);
                 path.segments.push(segment);
                 return path;
             }

@@ -27,7 +27,7 @@ pub fn empty_body(text: &str, tokens: &[Token], brackets: &Brackets, open: usize
     let is_brace = |at: usize| matches!(tokens.get(at).map(|token| word(text, *token)), Some("{" | "}"));
     if inside.clone().all(is_brace) {
         for token in &tokens[inside] {
-            out[token.start as usize..token.end as usize].fill(b' ');
+            out[token.start() as usize..token.end() as usize].fill(b' ');
         }
     }
 }
@@ -57,12 +57,12 @@ impl<'a> Repair<'a> {
     }
 
     fn is_name(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Identifier)
+        self.tokens.get(at).is_some_and(|token| token.kind() == TokenKind::Identifier)
     }
 
     /// Writes `with` over the tokens from `first` to `last`, padded with blanks.
     fn overwrite(&mut self, first: usize, last: usize, with: &str) {
-        let (start, end) = (self.tokens[first].start as usize, self.tokens[last].end as usize);
+        let (start, end) = (self.tokens[first].start() as usize, self.tokens[last].end() as usize);
         let bytes = with.bytes().chain(std::iter::repeat(b' '));
         for (place, byte) in self.out[start..end].iter_mut().zip(bytes) {
             if *place != b'\n' {
@@ -77,11 +77,11 @@ impl<'a> Repair<'a> {
 
     fn token(&mut self, at: usize) {
         let token = self.tokens[at];
-        match token.kind {
+        match token.kind() {
             TokenKind::Identifier if self.begins_statement(at) && !is_keyword(self.word(at)) => {
                 self.unexpanded_macro(at)
             }
-            TokenKind::Punctuator => match token.first {
+            TokenKind::Punctuator => match token.first() {
                 b'{' => {
                     let holds_statements = !self.opens_class(at);
                     self.braces.push(holds_statements);
@@ -89,7 +89,7 @@ impl<'a> Repair<'a> {
                 b'}' => {
                     self.braces.pop();
                 }
-                b'<' if token.end - token.start == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
+                b'<' if token.end() - token.start() == 1 && at > 0 && self.is_name(at - 1) => self.angle(at),
                 b'(' => self.lone_name(at),
                 b'*' if self.before(at) == "::" => self.member_pointer(at),
                 b'*' if self.is(at + 1, "=") => self.nameless_default(at + 1),
@@ -138,7 +138,7 @@ impl<'a> Repair<'a> {
         } else if behind == "{" && self.word(at).len() >= "while".len() {
             self.overwrite(at, at, "while");
         } else if self.is_name(close + 1) && !matches!(behind, "and" | "or" | "xor" | "bitand" | "bitor" | "not_eq") {
-            let end = self.tokens[close].end as usize;
+            let end = self.tokens[close].end() as usize;
             if let Some(blank) = self.out.get_mut(end).filter(|byte| byte.is_ascii_whitespace()) {
                 *blank = b';';
             }
@@ -227,7 +227,7 @@ impl<'a> Repair<'a> {
         let behind = self.word(close + 1);
         let opens = matches!(behind, "(" | "::" | "{");
         let is_operand = self.tokens.get(close + 1).is_some_and(|token| {
-            matches!(token.kind, TokenKind::Identifier | TokenKind::Number | TokenKind::Character)
+            matches!(token.kind(), TokenKind::Identifier | TokenKind::Number | TokenKind::Character)
         });
         if !opens && !is_operand {
             return;
@@ -275,7 +275,7 @@ fn values<'a>(text: &'a str, tokens: &[Token]) -> FxHashSet<&'a str> {
         if in_header > 0 && matches!(name, "(" | "{" | ";") {
             in_header = 0;
         }
-        if token.kind != TokenKind::Identifier || is_keyword(name) {
+        if token.kind() != TokenKind::Identifier || is_keyword(name) {
             continue;
         }
         let next = tokens.get(at + 1).map_or("", |next| word(text, *next));
@@ -310,7 +310,7 @@ fn values<'a>(text: &'a str, tokens: &[Token]) -> FxHashSet<&'a str> {
                 | "<<"
         ) || matches!(before, "++" | "--" | "+" | "-" | "/" | "%" | "==" | "!=" | "<=" | ">=");
         let after_type = at > 0
-            && tokens[at - 1].kind == TokenKind::Identifier
+            && tokens[at - 1].kind() == TokenKind::Identifier
             && !matches!(
                 before,
                 "return"
@@ -326,7 +326,7 @@ fn values<'a>(text: &'a str, tokens: &[Token]) -> FxHashSet<&'a str> {
                     | "goto"
                     | "namespace"
             );
-        let after_mark = at > 1 && matches!(before, "*" | "&") && tokens[at - 2].kind == TokenKind::Identifier;
+        let after_mark = at > 1 && matches!(before, "*" | "&") && tokens[at - 2].kind() == TokenKind::Identifier;
         let declared = ((after_type || after_mark) && matches!(next, "," | ")" | "=" | ";" | "[" | ":"))
             || (before == "," && next == ";");
         let excluded = matches!(before, "using" | "typename" | "class" | "new" | "struct" | "::");

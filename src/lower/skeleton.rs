@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
     }
 
     fn sign(&mut self, sign: u8) {
-        let place = self.tokens.get(self.at).map_or(self.text.len() as u32, |token| token.start);
+        let place = self.tokens.get(self.at).map_or(self.text.len() as u32, |token| token.start());
         self.signs.push((sign, place));
     }
 
@@ -187,7 +187,7 @@ impl<'a> Scan<'a> {
                 self.sign(b'?');
                 self.at += 1;
             }
-            _ if self.word(self.at + 1) == ":" && self.tokens[self.at].kind == TokenKind::Identifier => {
+            _ if self.word(self.at + 1) == ":" && self.tokens[self.at].kind() == TokenKind::Identifier => {
                 self.sign(b'L');
                 self.at += 2;
             }
@@ -359,7 +359,7 @@ impl<'a> Scan<'a> {
     fn lambda_body(&self) -> Option<(usize, usize)> {
         if self.at > 0 {
             let before = self.word(self.at - 1);
-            let kind = self.tokens[self.at - 1].kind;
+            let kind = self.tokens[self.at - 1].kind();
             let is_operand = match kind {
                 TokenKind::Identifier => !matches!(before, "return" | "co_return" | "co_yield" | "co_await" | "throw"),
                 TokenKind::Punctuator => matches!(before, ")" | "]" | "}" | ">"),
@@ -393,9 +393,9 @@ impl<'a> Scan<'a> {
                 "{" => return self.brackets.partner(at).map(|close| (at, close)),
                 "(" | "[" => at = self.brackets.partner(at)?,
                 "->" | "::" | "<" | ">" | "*" | "&" | "&&" | "," | "..." => {}
-                word if self.tokens.get(at)?.kind == TokenKind::Identifier
+                word if self.tokens.get(at)?.kind() == TokenKind::Identifier
                     && (!is_keyword(word) || is_type_word(word)) => {}
-                _ if self.tokens.get(at)?.kind == TokenKind::Number => {}
+                _ if self.tokens.get(at)?.kind() == TokenKind::Number => {}
                 _ => return None,
             }
             at += 1;

@@ -30,6 +30,7 @@ pub fn body(reader: &mut Reader, id: Id) -> Stmt {
             (Some(only), true) => only,
             (Some(last), false) => {
                 list.push(last);
+                list.shrink_to_fit();
                 Stmt { kind: StmtKind::Block(list), span }
             }
         },
@@ -42,6 +43,7 @@ pub fn statements(reader: &mut Reader, block: Id) -> Vec<Stmt> {
     for child in reader.tree.children(block) {
         push(reader, child, &mut list);
     }
+    list.shrink_to_fit();
     list
 }
 

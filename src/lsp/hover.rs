@@ -58,12 +58,16 @@ impl Word {
 /// The identifier round a byte, outside of comments and strings.
 fn word_at(bytes: &[u8], at: u32, file: FileId) -> Option<Word> {
     let tokens = lex(bytes).tokens;
-    let index = tokens.partition_point(|token| token.start <= at).checked_sub(1)?;
+    let index = tokens.partition_point(|token| token.start() <= at).checked_sub(1)?;
     // A cursor behind the last letter is on the word, too.
     let on = |index: usize| {
         let token = tokens.get(index)?;
-        let end = token.start + token.bytes(bytes).len() as u32;
-        (token.kind == TokenKind::Identifier && token.start <= at && at <= end).then_some((index, token.start, end))
+        let end = token.start() + token.bytes(bytes).len() as u32;
+        (token.kind() == TokenKind::Identifier && token.start() <= at && at <= end).then_some((
+            index,
+            token.start(),
+            end,
+        ))
     };
     let (index, start, end) = on(index).or_else(|| on(index.checked_sub(1)?))?;
     let standing = match tokens.get(index + 1).map(|token| token.bytes(bytes)) {

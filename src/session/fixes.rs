@@ -8,6 +8,7 @@ use crate::analysis::{self, Answer, Session};
 use crate::finding::{Finding, Fix};
 use crate::fixes;
 use crate::graph::ItemId;
+use crate::inline::Program;
 use crate::settings::Settings;
 use crate::source::index::{File, Files, Options};
 use crate::text::{FileId, Range};
@@ -188,7 +189,7 @@ impl<'a> Proof<'a> {
         let files = Files::new(self.files.iter().map(read).collect(), self.options);
         let words = Words::with(&self.settings.words);
         let loaded = Loaded::new(files, words, self.options.clone());
-        loaded.with_session(self.settings, |session| {
+        loaded.with_session(self.settings, &Program::of(&loaded.tree), |session| {
             let tree = session.tree;
             let mut found = Vec::new();
             for (path, name, nth) in &self.kernels {
@@ -214,7 +215,8 @@ fn connected(session: &Session, edited: FileId, kernels: impl Iterator<Item = It
     for kernel in kernels {
         let named = tree.named(&tree.item(kernel).name).iter().filter(|item| tree.sees(tree.item(**item).file, kernel));
         let files = named.map(|item| tree.item(*item).file).chain([tree.item(kernel).file]);
-        let files: Vec<FileId> = files.chain(session.launches.of(kernel).iter().map(|launch| launch.at.file)).collect();
+        let files: Vec<FileId> =
+            files.chain(session.launches.of(session.tree, kernel).iter().map(|launch| launch.at.file)).collect();
         for file in files {
             seeing.push(file);
             seeing.extend(tree.includers(file).iter().copied());

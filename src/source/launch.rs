@@ -27,10 +27,13 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::{Bound, Frame, Scope};
 use std::cell::{Cell, RefCell};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Names and operators that one launch may take to evaluate.
 const BUDGET: u32 = 20_000;
+
+/// Functions and constants that are kept for the next kernel, which often is launched from the same file.
+const MAX_CODES: usize = 64;
 
 /// One launch of a kernel, from one way to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,15 +61,16 @@ pub struct LaunchBounds {
     pub cluster: Option<[u32; 3]>,
 }
 
-/// All places that launch some kernels.
+/// All places that launch some kernels. What they say of a kernel is worked out when somebody asks.
 #[derive(Default)]
 pub struct Launches {
-    of: FxHashMap<ItemId, Vec<Launch>>,
+    search: Search,
+    of: FxHashMap<ItemId, OnceLock<Vec<Launch>>>,
 }
 
 /// The functions that launch something, and what was read of them.
-struct Search<'t> {
-    tree: &'t Tree,
+#[derive(Default)]
+struct Search {
     /// For a kernel's name the functions that launch it.
     by_name: FxHashMap<String, Vec<ItemId>>,
     /// Functions that launch something whose name does not stand at the launch: a parameter, what a macro makes.
@@ -78,7 +82,7 @@ struct Search<'t> {
 /// The state of one evaluation.
 pub(super) struct Work<'s> {
     tree: &'s Tree,
-    search: Option<&'s Search<'s>>,
+    search: Option<&'s Search>,
     own: RefCell<FxHashMap<ItemId, Arc<Code>>>,
     depth: Cell<u32>,
     budget: Cell<u32>,
@@ -94,18 +98,18 @@ pub(super) struct Work<'s> {
 impl Launches {
     /// Finds the launches of `kernels`.
     pub fn new(tree: &Tree, kernels: &[ItemId]) -> Launches {
-        let search = Search::new(tree, kernels);
-        Launches { of: kernels.par_iter().map(|kernel| (*kernel, search.launches_of(*kernel))).collect() }
+        let of = kernels.iter().map(|kernel| (*kernel, OnceLock::new())).collect();
+        Launches { search: Search::new(tree, kernels), of }
     }
 
     /// Every launch of `kernel` in view, in the order of files and places; one that differs only by its way is there once.
-    pub fn of(&self, kernel: ItemId) -> &[Launch] {
-        self.of.get(&kernel).map_or(&[], Vec::as_slice)
+    pub fn of(&self, tree: &Tree, kernel: ItemId) -> &[Launch] {
+        self.of.get(&kernel).map_or(&[], |known| known.get_or_init(|| self.search.launches_of(tree, kernel)))
     }
 }
 
-impl<'t> Search<'t> {
-    fn new(tree: &'t Tree, kernels: &[ItemId]) -> Search<'t> {
+impl Search {
+    fn new(tree: &Tree, kernels: &[ItemId]) -> Search {
         let names: FxHashSet<&[u8]> = kernels.iter().map(|kernel| tree.item(*kernel).name.as_bytes()).collect();
         let all_kernels: FxHashSet<&[u8]> =
             tree.items.iter().filter(|item| item.is_kernel()).map(|item| item.name.as_bytes()).collect();
@@ -115,9 +119,9 @@ impl<'t> Search<'t> {
             .par_iter()
             .map(|id| {
                 let file = tree.files.get(*id);
-                let may_launch = file.tokens.iter().any(|token| match token.kind {
+                let may_launch = file.tokens.iter().any(|token| match token.kind() {
                     TokenKind::LaunchOpen => true,
-                    TokenKind::Identifier if matches!(token.first, b'c' | b'h') => {
+                    TokenKind::Identifier if matches!(token.first(), b'c' | b'h') => {
                         is_launch_call(token.bytes(&file.bytes))
                     }
                     TokenKind::Identifier => launching_macros.contains(token.bytes(&file.bytes)),
@@ -140,19 +144,19 @@ impl<'t> Search<'t> {
                 indirect.push(item);
             }
         }
-        Search { tree, by_name, indirect, codes: Mutex::default(), callers: Mutex::default() }
+        Search { by_name, indirect, ..Search::default() }
     }
 
-    fn launches_of(&self, kernel: ItemId) -> Vec<Launch> {
-        let item = self.tree.item(kernel);
+    fn launches_of(&self, tree: &Tree, kernel: ItemId) -> Vec<Launch> {
+        let item = tree.item(kernel);
         let direct = self.by_name.get(&*item.name).map_or(&[][..], Vec::as_slice);
         let functions: std::collections::BTreeSet<ItemId> = direct.iter().chain(&self.indirect).copied().collect();
         let mut found = Vec::new();
         for function in functions {
-            if direct.contains(&function) && !self.may_launch(function, kernel) {
+            if direct.contains(&function) && !may_launch(tree, function, kernel) {
                 continue;
             }
-            let work = Work::new(self.tree, Some(self));
+            let work = Work::new(tree, Some(self));
             let code = work.code(function);
             for site in &code.sites {
                 work.budget.set(BUDGET);
@@ -169,15 +173,14 @@ impl<'t> Search<'t> {
         });
         found
     }
+}
 
-    fn may_launch(&self, function: ItemId, kernel: ItemId) -> bool {
-        let file = self.tree.item(function).file;
-        self.tree.visible(file, &self.tree.item(kernel).name).contains(&kernel)
-    }
+fn may_launch(tree: &Tree, function: ItemId, kernel: ItemId) -> bool {
+    tree.visible(tree.item(function).file, &tree.item(kernel).name).contains(&kernel)
 }
 
 impl<'s> Work<'s> {
-    fn new(tree: &'s Tree, search: Option<&'s Search<'s>>) -> Work<'s> {
+    fn new(tree: &'s Tree, search: Option<&'s Search>) -> Work<'s> {
         Work {
             tree,
             search,
@@ -200,7 +203,11 @@ impl<'s> Work<'s> {
         let code = known.unwrap_or_else(|| {
             let code = Arc::new(Code::new(self.tree, item));
             if let Some(codes) = shared {
-                codes.lock().unwrap_or_else(PoisonError::into_inner).insert(item, code.clone());
+                let mut codes = codes.lock().unwrap_or_else(PoisonError::into_inner);
+                if codes.len() >= MAX_CODES {
+                    codes.clear();
+                }
+                codes.insert(item, code.clone());
             }
             code
         });
@@ -454,7 +461,7 @@ fn launched_by(
     let (mut launches, mut other_kernels, mut by_macro) = (0usize, 0usize, false);
     tree.visit_tokens(item, |bytes, tokens, range| {
         for token in &tokens[range.start as usize..range.end as usize] {
-            match token.kind {
+            match token.kind() {
                 TokenKind::LaunchOpen => launches += 1,
                 // In an expansion the brackets are rewritten.
                 TokenKind::String if token.bytes(bytes) == b"\"<<<\"" => launches += 1,
@@ -489,7 +496,7 @@ fn launching_macros(tree: &Tree) -> FxHashSet<Vec<u8>> {
         let file = tree.files.get(id);
         for define in &file.macros {
             let mut body = file.tokens[define.body.start as usize..define.body.end as usize].iter();
-            if body.any(|token| token.kind == TokenKind::LaunchOpen || is_launch_call(token.bytes(&file.bytes))) {
+            if body.any(|token| token.kind() == TokenKind::LaunchOpen || is_launch_call(token.bytes(&file.bytes))) {
                 found.insert(file.text(define.name).to_vec());
             }
         }

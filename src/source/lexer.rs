@@ -6,8 +6,8 @@
 use memchr::{memchr, memchr3, memmem};
 use std::borrow::Cow;
 
-/// Bytes beyond this are not read; offsets are 32 bits wide and the walk skips such files long before.
-const MAX_BYTES: usize = 1 << 28;
+/// Bytes beyond this are not read: what a token says of its place has no more bits. The walk skips files that are larger.
+pub const MAX_BYTES: usize = 1 << 24;
 
 #[derive(Clone, Debug, Default)]
 pub struct Lexed {
@@ -18,15 +18,10 @@ pub struct Lexed {
     pub truncated: bool,
 }
 
+/// In eight bytes, since tokens are most of what a run keeps: from the low bits up where it starts (24), its flags (3), its
+/// length (25), the first byte of its spelling (8) and its kind (4).
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub start: u32,
-    pub end: u32,
-    pub kind: TokenKind,
-    pub flags: u8,
-    /// First byte of the spelling.
-    pub first: u8,
-}
+pub struct Token(u64);
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum TokenKind {
@@ -45,6 +40,19 @@ pub enum TokenKind {
     Unknown,
 }
 
+/// By number, up to a power of two.
+const KINDS: [TokenKind; 16] = {
+    use TokenKind::*;
+    let mut kinds = [Unknown; 16];
+    let mut number = 0;
+    let known = [Identifier, Number, String, Character, Punctuator, LaunchOpen, LaunchClose, Directive, Unknown];
+    while number < known.len() {
+        kinds[known[number] as usize] = known[number];
+        number += 1;
+    }
+    kinds
+};
+
 /// No other token stands before it on its logical line.
 pub const FIRST_ON_LINE: u8 = 1;
 /// White space or a comment stands before it.
@@ -53,21 +61,57 @@ pub const SPACE_BEFORE: u8 = 2;
 pub const SPLICED: u8 = 4;
 
 impl Token {
+    fn new(start: usize, end: usize, kind: TokenKind, flags: u8, first: u8) -> Token {
+        let place = start as u64 | u64::from(flags) << 24;
+        Token(place | Token::what(kind, (end - start) as u64, first) << 27)
+    }
+
+    /// All but place and flags.
+    const fn what(kind: TokenKind, length: u64, first: u8) -> u64 {
+        length | (first as u64) << 25 | (kind as u64) << 33
+    }
+
+    pub fn start(self) -> u32 {
+        self.0 as u32 & 0xFF_FFFF
+    }
+
+    pub fn end(self) -> u32 {
+        self.start() + self.len()
+    }
+
+    fn len(self) -> u32 {
+        (self.0 >> 27) as u32 & 0x1FF_FFFF
+    }
+
+    pub fn kind(self) -> TokenKind {
+        KINDS[(self.0 >> 60) as usize]
+    }
+
+    fn flags(self) -> u8 {
+        (self.0 >> 24) as u8 & 7
+    }
+
+    /// First byte of the spelling.
+    pub fn first(self) -> u8 {
+        (self.0 >> 52) as u8
+    }
+
     pub fn first_on_line(self) -> bool {
-        self.flags & FIRST_ON_LINE != 0
+        self.flags() & FIRST_ON_LINE != 0
     }
 
     pub fn space_before(self) -> bool {
-        self.flags & SPACE_BEFORE != 0
+        self.flags() & SPACE_BEFORE != 0
     }
 
     pub fn spliced(self) -> bool {
-        self.flags & SPLICED != 0
+        self.flags() & SPLICED != 0
     }
 
     /// The token as it stands in its file.
     pub fn bytes(self, file: &[u8]) -> &[u8] {
-        file.get(self.start as usize..self.end as usize).unwrap_or_default()
+        let start = self.start() as usize;
+        file.get(start..start + self.len() as usize).unwrap_or_default()
     }
 
     /// The token's spelling, line splices removed (they stay inside raw strings).
@@ -78,7 +122,7 @@ impl Token {
 
     /// Whether this is the one-byte punctuator `byte`.
     pub fn is_byte(self, byte: u8) -> bool {
-        self.first == byte && self.end - self.start == 1 && self.kind == TokenKind::Punctuator
+        self.0 >> 27 == Token::what(TokenKind::Punctuator, 1, byte)
     }
 }
 
@@ -94,6 +138,8 @@ pub fn lex(bytes: &[u8]) -> Lexed {
         raw_search_budget: bytes.len().saturating_mul(4),
     };
     lexer.run();
+    lexer.tokens.shrink_to_fit();
+    lexer.comments.shrink_to_fit();
     Lexed { tokens: lexer.tokens, comments: lexer.comments, truncated }
 }
 
@@ -193,13 +239,7 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, start: usize, end: usize, kind: TokenKind, flags: u8) {
-        self.tokens.push(Token {
-            start: start as u32,
-            end: end as u32,
-            kind,
-            flags: self.flags | flags,
-            first: self.bytes[start],
-        });
+        self.tokens.push(Token::new(start, end, kind, self.flags | flags, self.bytes[start]));
         self.flags = 0;
         self.at = end;
     }
@@ -475,7 +515,7 @@ mod tests {
             lexed.tokens.iter().filter(|token| token.first_on_line()).map(|t| t.spelling(source)).collect();
         assert_eq!(first, [&b"#"[..], b"next"]);
         assert_eq!(lexed.comments.len(), 4);
-        assert_eq!(lexed.tokens.last().map(|token| token.kind), Some(TokenKind::Punctuator));
+        assert_eq!(lexed.tokens.last().map(|token| token.kind()), Some(TokenKind::Punctuator));
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn launching_functions(file: &File) -> Vec<Vec<u8>> {
     let (mut before_list, mut qualified): (Option<&[u8]>, Option<&[u8]>) = (None, None);
     for (at, token) in file.tokens.iter().enumerate() {
         let text = || file.text(at as u32);
-        match token.kind {
+        match token.kind() {
             TokenKind::Identifier | TokenKind::LaunchOpen => {
                 if launches(text()) {
                     found.extend(braces.iter().copied().flatten());
@@ -168,12 +168,12 @@ fn launching_functions(file: &File) -> Vec<Vec<u8>> {
                     qualified = Some(text());
                 }
             }
-            TokenKind::Punctuator if token.end - token.start == 1 => match token.first {
+            TokenKind::Punctuator if token.end() - token.start() == 1 => match token.first() {
                 b'(' => brackets.push(at),
                 b')' => {
                     let name = brackets.pop().and_then(|open| open.checked_sub(1)).map(|name| name as u32);
                     before_list = name
-                        .filter(|name| file.tokens[*name as usize].kind == TokenKind::Identifier)
+                        .filter(|name| file.tokens[*name as usize].kind() == TokenKind::Identifier)
                         .map(|name| file.text(name));
                 }
                 b'{' => {

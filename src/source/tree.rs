@@ -241,8 +241,8 @@ impl Tree {
         let first = file.tokens.get(parts.params.start as usize);
         let last = parts.params.end.checked_sub(1).and_then(|last| file.tokens.get(last as usize));
         match (first, last) {
-            (Some(first), Some(last)) if first.start <= last.start => {
-                String::from_utf8_lossy(&file.bytes[first.start as usize..last.end as usize]).into_owned()
+            (Some(first), Some(last)) if first.start() <= last.start() => {
+                String::from_utf8_lossy(&file.bytes[first.start() as usize..last.end() as usize]).into_owned()
             }
             _ => String::new(),
         }
@@ -505,9 +505,9 @@ fn item(
             made.expansion.expanded.home(crate::text::Span { start: bytes.start, end: bytes.end }).range
         }
         None => {
-            let start = file.tokens.get(tokens.start as usize).map_or(0, |token| token.start);
+            let start = file.tokens.get(tokens.start as usize).map_or(0, |token| token.start());
             let last = file.tokens.get((tokens.end.max(tokens.start + 1) - 1) as usize);
-            Range { file: id, start, end: last.map_or(start, |token| token.end) }
+            Range { file: id, start, end: last.map_or(start, |token| token.end()) }
         }
     };
     let range = place(found.tokens.clone());

@@ -12,7 +12,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Files above this size are generated tables, not source that anybody reads.
-pub const MAX_FILE_BYTES: u64 = 16 << 20;
+pub const MAX_FILE_BYTES: u64 = super::lexer::MAX_BYTES as u64;
 
 const SOURCE_EXTENSIONS: [&str; 22] = [
     "cu", "cuh", "hip", "h", "hpp", "hh", "hxx", "inl", "inc", "ipp", "tpp", "cpp", "cc", "cxx", "c", "cl", "txx",

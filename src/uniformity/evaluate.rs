@@ -10,7 +10,7 @@ use super::Interest;
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
-use super::symbols::{KeyId, Leaf, Node, Operator, Step, Symbol, Symbols};
+use super::symbols::{KeyId, Leaf, Node, Operator, Step, Symbol, Symbols, any_child};
 use crate::flow::Flow;
 use crate::graph::{BlockId, End, FrameId, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
 use crate::program::{BinaryOp, UnaryOp};
@@ -91,6 +91,7 @@ struct Evaluator<'a> {
     written_in: Vec<FxHashSet<ObjectId>>,
     /// Bases of shared and global memory that anything writes, from the pass before.
     written: Option<FxHashSet<Symbol>>,
+    /// By expression and loop; leaves are quicker asked anew.
     variant: FxHashMap<(Symbol, usize), bool>,
     out: Vec<Option<State>>,
     heads: Vec<Head>,
@@ -145,7 +146,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         steps: MAX_STEPS,
     };
     for pass in 0.. {
-        let before = (evaluator.values.of.clone(), evaluator.values.phis.clone(), evaluator.written.clone());
+        let phis = std::mem::take(&mut evaluator.values.phis);
+        let before = (evaluator.values.of.clone(), phis, evaluator.written.clone());
         if !evaluator.pass() || pass >= MAX_PASSES {
             evaluator.values.unsettled = true;
             break;
@@ -186,6 +188,37 @@ fn written_in(graph: &Graph, flow: &Flow, matters: &[bool]) -> Vec<FxHashSet<Obj
         }
     }
     written
+}
+
+fn is_variant(
+    symbols: &Symbols,
+    flow: &Flow,
+    block_of: &[BlockId],
+    known: &mut FxHashMap<(Symbol, usize), bool>,
+    symbol: Symbol,
+    index: usize,
+) -> bool {
+    let node = symbols.node(symbol);
+    let home = match node {
+        Node::Int(_) | Node::Address(_) | Node::Leaf(Leaf::Source(_) | Leaf::Unset(_)) => return false,
+        Node::Leaf(Leaf::Phi(block, _) | Leaf::Iteration(block)) => Some(*block),
+        Node::Leaf(Leaf::Left(block, _)) => {
+            let inner = flow.loop_of[block.index()];
+            inner.and_then(|inner| flow.loops[inner].parent).map(|parent| flow.loops[parent].header)
+        }
+        Node::Leaf(Leaf::Load(inst) | Leaf::Result(inst) | Leaf::ActiveMask(inst) | Leaf::Mixed(inst, _)) => {
+            Some(block_of[inst.index()])
+        }
+        _ => {
+            if let Some(found) = known.get(&(symbol, index)) {
+                return *found;
+            }
+            let result = any_child(node, |child| is_variant(symbols, flow, block_of, known, child, index));
+            known.insert((symbol, index), result);
+            return result;
+        }
+    };
+    home.is_some_and(|home| flow.in_loop(home, index))
 }
 
 /// The bases an address may start from: objects, and pointers from outside.
@@ -233,7 +266,6 @@ impl Evaluator<'_> {
         self.values.seen.clear();
         self.values.loads.clear();
         self.values.writes.clear();
-        self.variant.clear();
         self.heads.clear();
         self.out.clear();
         self.out.resize(self.graph.blocks.len(), None);
@@ -350,28 +382,8 @@ impl Evaluator<'_> {
 
     /// The value may differ from trip to trip of a loop.
     fn is_variant(&mut self, symbol: Symbol, index: usize) -> bool {
-        if let Some(found) = self.variant.get(&(symbol, index)) {
-            return *found;
-        }
-        let leaves = self.values.symbols.leaves(symbol);
-        let result = leaves.iter().any(|leaf| {
-            let Node::Leaf(leaf) = self.values.symbols.node(*leaf).clone() else { return false };
-            let home = match leaf {
-                Leaf::Phi(block, _) | Leaf::Iteration(block) => Some(block),
-                Leaf::Left(block, _) => {
-                    let inner = self.flow.loop_of[block.index()];
-                    inner.and_then(|inner| self.flow.loops[inner].parent).map(|parent| self.flow.loops[parent].header)
-                }
-                Leaf::Load(inst) | Leaf::Result(inst) | Leaf::ActiveMask(inst) | Leaf::Mixed(inst, _) => {
-                    Some(self.values.block_of[inst.index()])
-                }
-                Leaf::Opaque(inner) => return inner.iter().any(|each| self.is_variant(*each, index)),
-                Leaf::Source(_) | Leaf::Unset(_) => None,
-            };
-            home.is_some_and(|home| self.flow.in_loop(home, index))
-        });
-        self.variant.insert((symbol, index), result);
-        result
+        let Evaluator { flow, values, variant, .. } = self;
+        is_variant(&values.symbols, flow, &values.block_of, variant, symbol, index)
     }
 
     fn join(&mut self, block: BlockId, states: &[(BlockId, State)]) -> State {
@@ -381,8 +393,10 @@ impl Evaluator<'_> {
             return result;
         }
         let arms = self.arms(block, states);
+        let mut slots: Vec<Option<Slot>> = Vec::with_capacity(states.len());
         for key in differing {
-            let slots: Vec<Option<Slot>> = states.iter().map(|(_, state)| state.get(key)).collect();
+            slots.clear();
+            slots.extend(states.iter().map(|(_, state)| state.get(key)));
             if slots.iter().all(|slot| slot.map(|slot| slot.value) == slots[0].map(|slot| slot.value)) {
                 continue;
             }

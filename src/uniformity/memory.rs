@@ -218,7 +218,8 @@ impl<'a> Memory<'a> {
                 let value = write.value.map_or(Agreement::THREAD, |value| facts.agreement(value));
                 value.meet(control(write.block))
             });
-            return (written.fold(address, Agreement::meet), None);
+            // That it is its own is a guess.
+            return (Agreement { hoped: address.hoped, ..written.fold(address, Agreement::meet) }, None);
         }
         // A cell that is picked by the block's index belongs to that block.
         let own = shared || address.shown <= Extent::BLOCK || unseen;

@@ -12,6 +12,7 @@ use crate::graph::{BlockId, InstId, ObjectId, Source};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::collections::hash_map::Entry;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
@@ -168,15 +169,20 @@ impl Symbols {
     }
 
     fn intern(&mut self, node: Node) -> Symbol {
-        if let Some(found) = self.interned.get(&node) {
-            return *found;
-        }
-        // A leaf's agreement comes out of a table, however deep what it stands for.
-        let depth = match &node {
-            Node::Leaf(_) => 1,
-            _ => 1 + children(&node).iter().map(|child| self.depth[child.0 as usize]).max().unwrap_or(0),
+        let new = match self.interned.entry(node) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new,
         };
+        // A leaf's agreement comes out of a table, however deep what it stands for.
+        let mut depth = 1;
+        if !matches!(new.key(), Node::Leaf(_)) {
+            any_child(new.key(), |child| {
+                depth = depth.max(1 + self.depth[child.0 as usize]);
+                false
+            });
+        }
         if depth > MAX_DEPTH {
+            let node = new.into_key();
             let mut leaves: Vec<Symbol> = Vec::new();
             let mut seen = rustc_hash::FxHashSet::default();
             let mut work = children(&node);
@@ -194,11 +200,9 @@ impl Symbols {
             leaves.dedup();
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
         }
-        let symbol = Symbol(self.nodes.len() as u32);
-        self.interned.insert(node.clone(), symbol);
-        self.nodes.push(node);
+        self.nodes.push(new.key().clone());
         self.depth.push(depth);
-        symbol
+        *new.insert(Symbol(self.nodes.len() as u32 - 1))
     }
 
     pub fn int(&mut self, value: i64) -> Symbol {
@@ -759,6 +763,9 @@ impl Symbols {
 
     /// All leaves of an expression, each once.
     pub fn leaves(&self, symbol: Symbol) -> Vec<Symbol> {
+        if matches!(self.node(symbol), Node::Leaf(_)) {
+            return vec![symbol];
+        }
         let mut found = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         let mut work = vec![symbol];
@@ -768,7 +775,12 @@ impl Symbols {
             }
             match self.node(at) {
                 Node::Leaf(_) => found.push(at),
-                other => work.extend(children(other)),
+                other => {
+                    any_child(other, |child| {
+                        work.push(child);
+                        false
+                    });
+                }
             }
         }
         found
@@ -866,19 +878,29 @@ pub enum Step {
 }
 
 fn children(node: &Node) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    any_child(node, |child| {
+        found.push(child);
+        false
+    });
+    found
+}
+
+/// Whether a test holds for one of the symbols that an expression is made of.
+pub fn any_child(node: &Node, mut holds: impl FnMut(Symbol) -> bool) -> bool {
     match node {
-        Node::Int(_) | Node::Address(_) => Vec::new(),
-        Node::Leaf(Leaf::Left(_, inner)) => vec![*inner],
-        Node::Leaf(Leaf::Opaque(inner)) => inner.to_vec(),
-        Node::Leaf(_) => Vec::new(),
-        Node::Sum { terms, .. } => terms.iter().map(|term| term.0).collect(),
-        Node::Product(factors) => factors.to_vec(),
-        Node::Binary(Operator::Negative | Operator::Zero, a, _) => vec![*a],
-        Node::Binary(_, a, b) => vec![*a, *b],
-        Node::Not(inner) | Node::Convert(_, inner) => vec![*inner],
-        Node::Select(on, yes, no) => vec![*on, *yes, *no],
-        Node::Pure(_, operands) => operands.to_vec(),
-        Node::Element(base, index) => vec![*base, *index],
-        Node::Member(base, _) => vec![*base],
+        Node::Int(_) | Node::Address(_) => false,
+        Node::Leaf(Leaf::Left(_, inner)) => holds(*inner),
+        Node::Leaf(Leaf::Opaque(inner)) => inner.iter().copied().any(holds),
+        Node::Leaf(_) => false,
+        Node::Sum { terms, .. } => terms.iter().any(|term| holds(term.0)),
+        Node::Product(factors) => factors.iter().copied().any(holds),
+        Node::Binary(Operator::Negative | Operator::Zero, a, _) => holds(*a),
+        Node::Binary(_, a, b) => holds(*a) || holds(*b),
+        Node::Not(inner) | Node::Convert(_, inner) => holds(*inner),
+        Node::Select(on, yes, no) => holds(*on) || holds(*yes) || holds(*no),
+        Node::Pure(_, operands) => operands.iter().copied().any(holds),
+        Node::Element(base, index) => holds(*base) || holds(*index),
+        Node::Member(base, _) => holds(*base),
     }
 }

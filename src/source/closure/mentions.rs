@@ -121,11 +121,11 @@ fn pasting_macros(tree: &Tree, symbols: &FxHashMap<&[u8], u32>) -> FxHashSet<u32
             let Some(name) = symbols.get(file.text(define.name)) else { continue };
             let body = file.tokens.get(define.body.start as usize..define.body.end as usize).unwrap_or_default();
             // `, ## __VA_ARGS__` makes no name.
-            let pastes = |pair: &[Token]| pair[1].bytes(&file.bytes) == b"##" && pair[0].first != b',';
+            let pastes = |pair: &[Token]| pair[1].bytes(&file.bytes) == b"##" && pair[0].first() != b',';
             if body.windows(2).any(pastes) {
                 pasting.insert(*name);
             } else {
-                let used = body.iter().filter(|token| token.kind == TokenKind::Identifier);
+                let used = body.iter().filter(|token| token.kind() == TokenKind::Identifier);
                 let used: Vec<u32> = used.filter_map(|token| symbols.get(token.bytes(&file.bytes)).copied()).collect();
                 using.push((*name, used));
             }
@@ -161,7 +161,7 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             gathered.push((node, scan.finish()));
         }
     }
-    let has_launch = file.tokens.iter().any(|token| token.kind == TokenKind::LaunchOpen);
+    let has_launch = file.tokens.iter().any(|token| token.kind() == TokenKind::LaunchOpen);
     for item_id in tree.items_of(id) {
         let item = tree.item(item_id);
         let is_function = match &item.kind {
@@ -208,7 +208,7 @@ impl GroupWords {
     fn of(file: &File, words: &Words) -> GroupWords {
         let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
         for token in &file.tokens {
-            if token.kind == TokenKind::Identifier {
+            if token.kind() == TokenKind::Identifier {
                 let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
                 found.groups |= word == "cooperative_groups"
                     || words.group_maker(word).is_some()
@@ -255,7 +255,7 @@ impl<'a> Scan<'a> {
     fn tokens(&mut self, bytes: &[u8], tokens: &[Token], range: std::ops::Range<u32>) {
         for at in range.start as usize..(range.end as usize).min(tokens.len()) {
             let token = tokens[at];
-            match token.kind {
+            match token.kind() {
                 TokenKind::Identifier => {
                     let word = token.bytes(bytes);
                     if let Some(symbol) = self.symbols.get(word) {
@@ -268,7 +268,8 @@ impl<'a> Scan<'a> {
                     if !self.has_barrier {
                         let before =
                             at.checked_sub(1).and_then(|at| tokens.get(at)).map_or(&[][..], |token| token.bytes(bytes));
-                        let called = tokens.get(at + 1).is_some_and(|next| next.first == b'(' || next.first == b'<');
+                        let called =
+                            tokens.get(at + 1).is_some_and(|next| next.first() == b'(' || next.first() == b'<');
                         self.has_barrier = self.is_barrier(word, before, called);
                     }
                 }
@@ -284,9 +285,9 @@ impl<'a> Scan<'a> {
         if equals.bytes(bytes) != b"=" {
             return;
         }
-        let rest = if rest.first().is_some_and(|next| next.first == b'&') { &rest[1..] } else { rest };
+        let rest = if rest.first().is_some_and(|next| next.first() == b'&') { &rest[1..] } else { rest };
         if let [value, end, ..] = rest
-            && matches!(end.first, b';' | b',' | b')' | b'}')
+            && matches!(end.first(), b';' | b',' | b')' | b'}')
             && let Some(other) = self.symbols.get(value.bytes(bytes))
         {
             self.handed.push((symbol, *other));
@@ -299,8 +300,8 @@ impl<'a> Scan<'a> {
         if !to && !word.ends_with(b"FromSymbol") {
             return;
         }
-        let skip = if to { 0 } else { behind.iter().position(|token| token.first == b',').unwrap_or(behind.len()) };
-        let named = behind.iter().skip(skip).take(4).find(|token| token.kind == TokenKind::Identifier);
+        let skip = if to { 0 } else { behind.iter().position(|token| token.first() == b',').unwrap_or(behind.len()) };
+        let named = behind.iter().skip(skip).take(4).find(|token| token.kind() == TokenKind::Identifier);
         if let Some(symbol) = named.and_then(|token| self.symbols.get(token.bytes(bytes))) {
             if to { self.host_writes.push(*symbol) } else { self.host_reads.push(*symbol) }
         }

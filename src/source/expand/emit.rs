@@ -29,6 +29,8 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
         dropped.extend(writer.dropped(&pieces));
     }
     let mut expanded = writer.expanded;
+    expanded.text.shrink_to_fit();
+    expanded.segments.shrink_to_fit();
     expanded.invocations = machine
         .uses
         .iter()

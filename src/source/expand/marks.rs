@@ -79,7 +79,7 @@ impl Unit<'_> {
     fn marks_at(&self, file: FileId, token: u32, asked_in: Option<u32>, at: Moment, depth: u32) -> Marks {
         let index = self.files.get(file);
         let Some(lexed) = index.tokens.get(token as usize) else { return Marks::NONE };
-        if lexed.kind != TokenKind::Identifier {
+        if lexed.kind() != TokenKind::Identifier {
             return plain(self.files, file, *lexed, token);
         }
         let Some(definition) = self.definition_at(file, token, asked_in, at) else {
@@ -106,7 +106,7 @@ impl Unit<'_> {
 fn plain(files: &Files, file: FileId, token: Token, at: u32) -> Marks {
     let index = files.get(file);
     let bytes = token.bytes(&index.bytes);
-    match token.kind {
+    match token.kind() {
         TokenKind::Identifier => word(bytes) | call(index.text(at.saturating_sub(1)), bytes, index.text(at + 1)),
         TokenKind::Punctuator => match bytes {
             b"{" | b"}" => Marks::BRACE,

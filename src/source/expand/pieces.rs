@@ -76,7 +76,7 @@ pub(super) enum Role {
 pub fn piece(files: &Files, file: FileId, token: u32) -> Piece {
     let index = files.get(file);
     let token = index.tokens[token as usize];
-    let name = match token.kind {
+    let name = match token.kind() {
         TokenKind::Identifier => files.macro_name(&token.spelling(&index.bytes)).map_or(NO_NAME, |name| name.0),
         _ => NO_NAME,
     };
@@ -84,11 +84,11 @@ pub fn piece(files: &Files, file: FileId, token: u32) -> Piece {
     let spliced = if token.spliced() { SPLICED } else { 0 };
     Piece {
         file,
-        start: token.start,
-        end: token.end,
-        kind: token.kind,
+        start: token.start(),
+        end: token.end(),
+        kind: token.kind(),
         flags: space | spliced,
-        first: token.first,
+        first: token.first(),
         name,
         invocation: NO_INVOCATION,
     }
@@ -105,7 +105,7 @@ pub(super) fn prepare(files: &Files, definition: Definition) -> Prepared {
     let variadic = define.variadic != Variadic::No;
     let function_like = define.params.is_some();
     let param_at = |token: u32| {
-        let is_identifier = token < define.body.end && file.tokens[token as usize].kind == TokenKind::Identifier;
+        let is_identifier = token < define.body.end && file.tokens[token as usize].kind() == TokenKind::Identifier;
         (function_like && is_identifier).then(|| params.iter().position(|param| *param == spelling(token))).flatten()
     };
 

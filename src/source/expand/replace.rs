@@ -435,7 +435,7 @@ impl<'u, 'f> Machine<'u, 'f> {
         let kind = match (left.kind, right.kind) {
             (TokenKind::Identifier, TokenKind::Identifier) => TokenKind::Identifier,
             _ => match lexer::lex(&text).tokens[..] {
-                [token] if token.end as usize == text.len() => token.kind,
+                [token] if token.end() as usize == text.len() => token.kind(),
                 _ => return,
             },
         };

@@ -24,7 +24,7 @@ pub(super) fn index(path: String, bytes: Box<[u8]>, lexed: Lexed) -> File {
     let mut at = 0;
     while at < end {
         let token = file.tokens[at as usize];
-        if token.kind == TokenKind::Directive {
+        if token.kind() == TokenKind::Directive {
             let line_end = line_end(&file.tokens, at);
             directive(&mut file, at, line_end, &mut open);
             at = line_end;
@@ -50,7 +50,7 @@ fn directive(file: &mut File, start: u32, end: u32, open: &mut Vec<u32>) {
     let around = open.last().copied().unwrap_or(0);
     let name = start + 1;
     let argument = start + 2;
-    let has_name = |at: u32| at < end && file.tokens[at as usize].kind == TokenKind::Identifier;
+    let has_name = |at: u32| at < end && file.tokens[at as usize].kind() == TokenKind::Identifier;
     let push = |file: &mut File, kind: DirectiveKind, branch: u32| {
         file.directives.push(Directive { kind, start, end, branch });
     };
@@ -128,7 +128,7 @@ fn definition(file: &File, name: u32, end: u32) -> Macro {
         match token(at) {
             Some(close) if close.is_byte(b')') => break,
             Some(comma) if comma.is_byte(b',') => {}
-            Some(param) if param.kind == TokenKind::Identifier => {
+            Some(param) if param.kind() == TokenKind::Identifier => {
                 params.push(at);
                 if file.text(at + 1) == b"..." {
                     variadic = Variadic::Named;
@@ -154,7 +154,7 @@ fn include(file: &File, start: u32, line: Range<u32>, branch: u32) -> Include {
     match bytes {
         [b'"', inner @ .., b'"'] => Include { spelled: spelled(inner), ..none },
         [b'<', ..] => {
-            let inside = &file.bytes[first.start as usize + 1..last.end as usize];
+            let inside = &file.bytes[first.start() as usize + 1..last.end() as usize];
             match memchr::memchr(b'>', inside) {
                 Some(end) => Include { spelled: spelled(&inside[..end]), angled: true, ..none },
                 None => none,
@@ -165,8 +165,8 @@ fn include(file: &File, start: u32, line: Range<u32>, branch: u32) -> Include {
 }
 
 fn is_marked(file: &File, at: u32, token: Token) -> bool {
-    match token.kind {
-        TokenKind::Identifier => match token.first {
+    match token.kind() {
+        TokenKind::Identifier => match token.first() {
             b'_' | b'a' | b'b' | b'c' | b's' => is_marked_word(file, at, token.bytes(&file.bytes)),
             _ => false,
         },

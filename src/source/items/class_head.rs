@@ -28,7 +28,7 @@ pub(super) fn class_head(view: &View, start: usize, macro_use: &dyn Fn(usize) ->
     at += 1;
     while let Some(token) = view.token(at) {
         let text = view.text(at);
-        match token.kind {
+        match token.kind() {
             TokenKind::Identifier if takes_arguments(text) => {
                 at += 1;
                 if view.byte(at, b'(') {

@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
         let mut has_type = false;
         let mut result_start = start;
         while let Some(token) = view.token(self.at) {
-            match token.kind {
+            match token.kind() {
                 TokenKind::Identifier => {
                     let word = view.text(self.at);
                     if let Some(end) = self.attribute(word) {

@@ -301,7 +301,7 @@ impl<'u, 'f> Walk<'u, 'f> {
         let mut names = Vec::new();
         let mut at = start + 1;
         while let Some(token) = view.token(at) {
-            match (token.kind, view.text(at)) {
+            match (token.kind(), view.text(at)) {
                 (_, b"{") => {
                     let path = if inline { &[][..] } else { &names[..] };
                     let outer = self.scopes.len();
@@ -431,7 +431,7 @@ impl<'u, 'f> Walk<'u, 'f> {
         let mut head = at + 1 + usize::from(scoped);
         let mut name_at = None;
         while !view.byte(head, b'{') {
-            match view.token(head)?.kind {
+            match view.token(head)?.kind() {
                 TokenKind::Identifier => name_at = name_at.or(Some(head)),
                 TokenKind::Punctuator => match view.text(head) {
                     b"(" | b"[" => {}
@@ -635,10 +635,10 @@ impl<'u, 'f> Walk<'u, 'f> {
 
 /// Takes up the attributes that the expansion dropped between two tokens; whether there were any.
 fn dropped_attributes(source: &Source, from: usize, to: usize, attributes: &mut Attributes) -> bool {
-    let end = source.view.token(to).map_or(u32::MAX, |token| token.start);
+    let end = source.view.token(to).map_or(u32::MAX, |token| token.start());
     // What stood before the first token is recorded between it and the token before.
     let start = match from.checked_sub(1).and_then(|before| source.view.token(before)) {
-        Some(before) => before.end,
+        Some(before) => before.end(),
         None => 0,
     };
     let mut any = false;

@@ -23,7 +23,7 @@ impl MacroUses {
     pub fn of(&self, unit: &Unit, token: u32) -> MacroUse {
         let file = unit.files.get(unit.file);
         let name = match file.tokens.get(token as usize) {
-            Some(found) if found.kind == TokenKind::Identifier => unit.files.macro_name(&found.spelling(&file.bytes)),
+            Some(found) if found.kind() == TokenKind::Identifier => unit.files.macro_name(&found.spelling(&file.bytes)),
             _ => None,
         };
         name.map_or(MacroUse::default(), |name| self.of_name(unit, name, token))
@@ -48,8 +48,8 @@ impl MacroUses {
             }
             let mut depth = 0usize;
             for token in define.body.clone().filter_map(|at| file.tokens.get(at as usize)) {
-                match token.kind {
-                    TokenKind::Punctuator => match token.first {
+                match token.kind() {
+                    TokenKind::Punctuator => match token.first() {
                         b'(' | b'[' => depth += 1,
                         b')' | b']' => depth = depth.saturating_sub(1),
                         b'{' | b'}' | b';' => brings.braces = true,

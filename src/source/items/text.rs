@@ -143,7 +143,7 @@ impl Composer {
             None => self.result(from, parts),
         }
         self.literal(" ");
-        let place = view.token(found.name_token as usize).map_or(0, |token| token.start);
+        let place = view.token(found.name_token as usize).map_or(0, |token| token.start());
         self.name_at(from, place, &plain_name(&found.name, parts.role));
         self.literal("(");
         self.tokens(from, parts.params.clone());
@@ -267,7 +267,7 @@ impl Composer {
         if let (Some(first), Some(last)) = (first, last)
             && range.start < range.end
         {
-            self.piece(from.expansion, from.invocations, first.start..last.end);
+            self.piece(from.expansion, from.invocations, first.start()..last.end());
         }
     }
 
@@ -282,7 +282,7 @@ impl Composer {
             }
             Source::File { unit, .. } => {
                 let file = unit.files.get(unit.file);
-                let start = file.tokens.get(token as usize).map_or(0, |token| token.start);
+                let start = file.tokens.get(token as usize).map_or(0, |token| token.start());
                 let out = self.done.expanded.text.len() as u32;
                 let verbatim = file.bytes.get(start as usize..).is_some_and(|bytes| bytes.starts_with(name.as_bytes()));
                 self.segment(Segment { out, file: unit.file, source: start, invocation: None, verbatim });
@@ -364,7 +364,7 @@ impl Made {
         let first = self.tokens.get(tokens.start as usize);
         let last = tokens.end.checked_sub(1).and_then(|last| self.tokens.get(last as usize));
         match (first, last) {
-            (Some(first), Some(last)) if tokens.start < tokens.end => first.start..last.end,
+            (Some(first), Some(last)) if tokens.start < tokens.end => first.start()..last.end(),
             _ => 0..0,
         }
     }

@@ -69,14 +69,14 @@ impl<'a> View<'a> {
 
     pub fn identifier(&self, at: usize) -> Option<&[u8]> {
         let token = self.token(at)?;
-        (token.kind == TokenKind::Identifier).then(|| token.bytes(&self.bytes))
+        (token.kind() == TokenKind::Identifier).then(|| token.bytes(&self.bytes))
     }
 
     /// The bytes that a range of seen tokens spans.
     pub fn span(&self, range: Range<usize>) -> Range<u32> {
         match (self.token(range.start), range.end.checked_sub(1).and_then(|last| self.token(last))) {
-            (Some(first), Some(last)) if range.start < range.end => first.start..last.end,
-            (Some(first), _) => first.start..first.start,
+            (Some(first), Some(last)) if range.start < range.end => first.start()..last.end(),
+            (Some(first), _) => first.start()..first.start(),
             _ => 0..0,
         }
     }
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
     }
 
     pub fn kind(&self, at: usize) -> Option<TokenKind> {
-        self.token(at).map(|token| token.kind)
+        self.token(at).map(|token| token.kind())
     }
 
     /// Position in the whole token list of a seen token, or of its end.
@@ -146,9 +146,9 @@ impl<'a> View<'a> {
 
     pub fn is_open_bracket(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
-            token.kind == TokenKind::Punctuator
-                && token.end - token.start == 1
-                && matches!(token.first, b'(' | b'[' | b'{')
+            token.kind() == TokenKind::Punctuator
+                && token.end() - token.start() == 1
+                && matches!(token.first(), b'(' | b'[' | b'{')
         })
     }
 
@@ -159,7 +159,7 @@ impl<'a> View<'a> {
         let limit = open.saturating_add(MAX_ANGLE_TOKENS).min(self.len());
         while at < limit {
             let token = self.token(at)?;
-            match (token.kind, token.first) {
+            match (token.kind(), token.first()) {
                 (TokenKind::LaunchClose, _) => depth = depth.saturating_sub(3),
                 (TokenKind::LaunchOpen, _) => return None,
                 (TokenKind::Punctuator, b'<') if self.is(at, b"<") => {
@@ -236,16 +236,16 @@ impl<'a> View<'a> {
         let mut braces: Vec<(usize, [u32; 2])> = vec![(0, [0; 2])];
         for at in 0..self.seen.len() {
             let token = self.tokens[self.seen[at] as usize];
-            if token.kind != TokenKind::Punctuator || token.end - token.start != 1 {
+            if token.kind() != TokenKind::Punctuator || token.end() - token.start() != 1 {
                 continue;
             }
-            let kind = match token.first {
+            let kind = match token.first() {
                 b'(' | b')' => 0,
                 b'[' | b']' => 1,
                 b'{' | b'}' => 2,
                 _ => continue,
             };
-            match token.first {
+            match token.first() {
                 b'{' => {
                     open.push((2, at as u32));
                     braces.push((open.len(), [0; 2]));

@@ -158,10 +158,10 @@ pub(super) fn items_naming(tree: &Tree, named: ItemId, wanted: &dyn Fn(&ItemKind
     for id in files_that_may_name(tree, named) {
         let file = tree.files.get(id);
         let mut hits = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
-            let index = file.tokens.partition_point(|token| token.start < *at);
+            let index = file.tokens.partition_point(|token| token.start() < *at);
             file.tokens
                 .get(index)
-                .is_some_and(|token| token.start == *at && token.bytes(&file.bytes) == item.name.as_bytes())
+                .is_some_and(|token| token.start() == *at && token.bytes(&file.bytes) == item.name.as_bytes())
         });
         let hits: Vec<u32> = hits.by_ref().collect();
         if hits.is_empty() {

@@ -29,6 +29,12 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// It says nothing but what parameters of this function stand for.
+    fn speaks_of(&self, code: &Code) -> bool {
+        let is_own = |name: &String| code.templates.iter().chain(&code.class_templates).any(|own| own.name == *name);
+        self.assumed.is_empty() && self.templates.keys().all(is_own)
+    }
+
     fn is_empty(&self) -> bool {
         self.params.is_empty() && self.templates.is_empty() && self.assumed.is_empty()
     }
@@ -62,12 +68,17 @@ impl Scope<'_> {
     }
 
     pub fn name(&self, code: &Code, path: &Path, members: &[usize], at: usize) -> Option<Value> {
+        let known = code.values.lock().unwrap_or_else(PoisonError::into_inner).get(&at).copied();
         if !self.frame.is_empty() {
-            return self.evaluate_name(code, path, members, at);
+            // What needs no caller is the same for all of them.
+            return match known {
+                Some((value, false)) if self.frame.speaks_of(code) => value,
+                _ => self.evaluate_name(code, path, members, at),
+            };
         }
-        if let Some((value, needs_caller)) = code.values.lock().unwrap_or_else(PoisonError::into_inner).get(&at) {
-            self.work.needs_caller.set(self.work.needs_caller.get() || *needs_caller);
-            return *value;
+        if let Some((value, needs_caller)) = known {
+            self.work.needs_caller.set(self.work.needs_caller.get() || needs_caller);
+            return value;
         }
         let needed = self.work.needs_caller.replace(false);
         let gave_up = self.work.gave_up.replace(false);
@@ -421,7 +432,7 @@ fn is_written_in(tree: &Tree, id: ItemId) -> bool {
         return true;
     }
     file.tokens.iter().enumerate().any(|(at, token)| {
-        if token.start == item.name_range.start || token.bytes(&file.bytes) != item.name.as_bytes() {
+        if token.start() == item.name_range.start || token.bytes(&file.bytes) != item.name.as_bytes() {
             return false;
         }
         let text = |at: usize| file.tokens.get(at).map_or(&[][..], |token| token.bytes(&file.bytes));
