@@ -4,10 +4,12 @@
 //! part in the function that holds it, else at the innermost call on the way to it that they do not all make.
 
 pub mod chart;
+pub mod conditions;
 pub mod divergence;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
+pub mod races;
 pub mod reach;
 pub mod shuffle;
 pub mod story;
@@ -22,6 +24,7 @@ use crate::text::Home;
 use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Facts;
+use crate::uniformity::memory::Order;
 use rustc_hash::FxHashMap;
 
 /// What the user decides about the rules' meaning.
@@ -39,6 +42,8 @@ pub struct Check<'a> {
     /// Turns places in items into places in files.
     pub home: &'a dyn Fn(At) -> Home,
     dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
+    /// Made when the first race asks for it.
+    order: std::cell::OnceCell<Order<'a>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
     /// Findings that may still be given a witness.
@@ -89,6 +94,7 @@ impl<'a> Check<'a> {
             policy,
             home,
             dependences: Default::default(),
+            order: Default::default(),
             ledger: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
         }
@@ -101,6 +107,21 @@ impl<'a> Check<'a> {
             self.dependences.borrow_mut().insert(block, all.clone());
             all
         })
+    }
+
+    pub fn order(&self) -> &Order<'a> {
+        let analysed = self.analysed;
+        self.order
+            .get_or_init(|| Order::new(analysed.graph, &analysed.flow, &analysed.values, analysed.shape.most_threads()))
+    }
+
+    /// The threads of the group may part at a fork in a way that bears on a barrier.
+    pub fn parts(&self, inst: InstId, dependence: Dependence, need: Extent) -> bool {
+        let agreement = self.analysed.fork(&self.facts, dependence.fork);
+        let racy = agreement.ordered >= need;
+        agreement.shown < need
+            && !(racy && races::change_nothing(self, inst, dependence, need))
+            && !conditions::follows(self, inst, dependence, need)
     }
 
     pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {

@@ -114,6 +114,21 @@ impl Flow {
         a.0 <= b.0 && b.1 <= a.1
     }
 
+    /// Some way leads from one block to another and not through `avoided`.
+    pub fn leads_round(&self, from: BlockId, to: BlockId, avoided: BlockId) -> bool {
+        let mut seen = vec![false; self.position.len()];
+        let mut work = vec![from];
+        while let Some(block) = work.pop() {
+            if block == to {
+                return true;
+            }
+            if block != avoided && !std::mem::replace(&mut seen[block.index()], true) {
+                work.extend(self.successors[block.index()].iter().copied());
+            }
+        }
+        false
+    }
+
     /// `from` stands at or behind `to` in the order, so the edge closes a cycle.
     pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
         self.position[from.index()] >= self.position[to.index()]

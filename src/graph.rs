@@ -265,11 +265,13 @@ pub enum Source {
     /// Which cluster: the same for all its blocks.
     ClusterIndex,
     /// Argument of the root, by position: the same for all threads. `read_only`: points to memory nobody writes
-    /// (`const __restrict__`). For a device function without callers its parameters count as uniform.
+    /// (`const __restrict__`). `object`: a reference or the object of a method, not a pointer or a number. For a
+    /// device function without callers its parameters count as uniform.
     Param {
         index: u32,
         name: Name,
         read_only: bool,
+        object: bool,
     },
     /// A value the program has just one of, not written in view: a host constant, `extern const`.
     Named(Name),

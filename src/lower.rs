@@ -246,7 +246,7 @@ fn beheaded(parser: &mut Parser, reader: &mut Reader, repaired: &[u8], open: u32
     let mut inner = reader.beside(&tree);
     let body = statements::body(&mut inner, tree.child(id, Field::Body)?);
     let unreadable = inner.too_deep.or_else(|| lost_control_flow(&tree, id, repaired, open, &body));
-    Some(Function { name, template, params, result, initialisers: Vec::new(), body, unreadable })
+    Some(Function { name, template, params, result, requires: Vec::new(), initialisers: Vec::new(), body, unreadable })
 }
 
 /// A declaration (`;` for a body), or a text that is no function at all.
@@ -264,7 +264,16 @@ fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
         Some(declaration) => functions::head(&mut reader, declaration),
         None => Head { name: Name::from(""), params: Vec::new(), result: Type::plain(TypeKind::Unknown) },
     };
-    Function { name, template, params, result, initialisers: Vec::new(), body: none, unreadable: None }
+    Function {
+        name,
+        template,
+        params,
+        result,
+        requires: Vec::new(),
+        initialisers: Vec::new(),
+        body: none,
+        unreadable: None,
+    }
 }
 
 fn unreadable_function(text: &str, tokens: &[Token], open: u32) -> Function {
@@ -275,6 +284,7 @@ fn unreadable_function(text: &str, tokens: &[Token], open: u32) -> Function {
         template: Vec::new(),
         params: Vec::new(),
         result: Type::plain(TypeKind::Unknown),
+        requires: Vec::new(),
         initialisers: Vec::new(),
         body: Stmt { kind: StmtKind::Unreadable, span },
         unreadable: Some(span),

@@ -17,6 +17,8 @@ pub struct Function {
     pub template: Vec<TemplateParam>,
     pub params: Vec<Param>,
     pub result: Type,
+    /// What `requires` clauses ask for.
+    pub requires: Vec<Expr>,
     /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.
     pub initialisers: Vec<(Path, Vec<Expr>)>,
     pub body: Stmt,
@@ -148,6 +150,10 @@ pub struct Declaration {
     pub storage: Storage,
     pub init: Init,
     pub span: Span,
+    /// Parameters of a variable template.
+    pub template: Vec<TemplateParam>,
+    /// For `mask<32> = ..`: the arguments of the specialisation.
+    pub specialises: Option<Vec<TemplateArg>>,
 }
 
 #[derive(Clone, Debug)]
@@ -179,6 +185,8 @@ pub struct Type {
     pub is_const: bool,
     pub is_volatile: bool,
     pub restrict: bool,
+    /// Of a reference: `&&`.
+    pub is_rvalue: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -198,7 +206,7 @@ pub enum TypeKind {
 
 impl Type {
     pub fn plain(kind: TypeKind) -> Type {
-        Type { kind, is_const: false, is_volatile: false, restrict: false }
+        Type { kind, is_const: false, is_volatile: false, restrict: false, is_rvalue: false }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod solve;
 pub mod slice;
 pub mod state;
 pub mod symbols;
+pub mod ticket;
 
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, End, Graph, InstId, Op};

@@ -281,6 +281,10 @@ pub enum FunctionKind {
     Multiply,
     /// Its value is its first argument.
     First,
+    /// Its first argument, which may be moved from.
+    Move,
+    /// Its first argument as it was given.
+    Forward,
     /// The same operands give the same value.
     Pure,
     /// It answers from its argument's type alone: the same for all threads.

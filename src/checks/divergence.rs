@@ -15,7 +15,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
     let splitting: Vec<(Dependence, Ways)> = check
         .dependences(block)
         .iter()
-        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
+        .filter(|each| check.parts(inst, **each, need))
         .map(|each| (*each, leaving::ways(check, inst, *each)))
         .filter(|(each, ways)| {
             let meant = within_warp && ways.all_end();
@@ -43,7 +43,7 @@ pub fn formed(check: &Check, inst: InstId, by: Value) -> Option<Verdict> {
         .iter()
         .filter(|each| !made.contains(each))
         .filter(|each| !check.parted_by(by, each.fork))
-        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < need)
+        .filter(|each| check.parts(inst, **each, need))
         .map(|each| (*each, leaving::ways(check, inst, *each)))
         .filter(|(_, ways)| !ways.all_end())
         .collect();

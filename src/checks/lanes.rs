@@ -5,6 +5,7 @@
 //! Where the control depends on the thread index and constants, the lanes are counted out; else the mask must have
 //! been made of the very condition that guards the primitive, or on the spot.
 
+use super::conditions::{Conjunct, agrees, condition, conjuncts, flatten, guards};
 use super::leaving;
 use super::{Check, Verdict};
 use crate::finding::{Unit, Witness};
@@ -14,7 +15,7 @@ use crate::rules;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::state::Slot;
-use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol, Symbols};
+use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
 
 const ALL: u32 = u32::MAX;
 const DIFFERENT: &str = "lanes that name each other come with different masks";
@@ -63,7 +64,7 @@ fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
         .dependences(block)
         .iter()
         .copied()
-        .filter(|each| check.analysed.fork(&check.facts, each.fork).shown < Extent::WARP)
+        .filter(|each| check.parts(inst, *each, Extent::WARP))
         .filter(|each| !leaving::ways(check, inst, *each).all_end())
         .collect()
 }
@@ -169,9 +170,18 @@ pub fn threads(check: &Check) -> Vec<Thread> {
     (0..count).map(|rank| Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }).collect()
 }
 
+/// The parts of conditions that differ between the lanes of a warp, or can be told from the lane alone.
+fn lane_by_lane(check: &Check, conditions: &[(Symbol, bool)]) -> Vec<(Symbol, bool)> {
+    let symbols = &check.analysed.values.symbols;
+    let parts = conditions.iter().flat_map(|(on, wanted)| flatten(symbols, *on, *wanted, Operator::And));
+    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
+    parts.filter(|(symbol, _)| !whole(*symbol) || check.facts.only_thread_index(*symbol)).collect()
+}
+
 /// Compares the lanes that come with those that are named, warp by warp.
 fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Verdict> {
     let conditions: Option<Vec<(Symbol, bool)>> = splitting.iter().map(|each| condition(check, *each)).collect();
+    let conditions = conditions.map(|conditions| lane_by_lane(check, &conditions));
     let names = mask.map(|mask| masks(check, mask));
     let comes = |thread: &Thread, conditions: &[(Symbol, bool)]| -> Option<bool> {
         let mut all = Some(true);
@@ -257,16 +267,6 @@ fn only_lane(check: &Check, conditions: &[(Symbol, bool)]) -> bool {
             matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane)))
         })
     })
-}
-
-/// A dependence as a condition and the truth value it must have.
-fn condition(check: &Check, dependence: Dependence) -> Option<(Symbol, bool)> {
-    use crate::graph::End;
-    let on = check.analysed.values.condition[dependence.fork.index()]?;
-    match &check.analysed.graph.blocks[dependence.fork.index()].end {
-        End::Branch { yes, .. } => Some((on, *yes == dependence.by)),
-        _ => None,
-    }
 }
 
 // ---------------------------------------------------------------- masks made of conditions
@@ -395,88 +395,14 @@ fn says(check: &Check, inst: InstId, extra: &[Dependence], predicate: Symbol) ->
     let mut claimed = Vec::new();
     conjuncts(symbols, predicate, true, &mut claimed);
     let known = guards(check, inst);
-    guard.retain(|each| !agrees(check, each));
+    guard.retain(|each| !agrees(check, each, Extent::WARP));
     // What the whole warp agrees on splits nobody, but it must hold.
-    claimed.retain(|each| !(agrees(check, each) && known.contains(each)));
+    claimed.retain(|each| !(agrees(check, each, Extent::WARP) && known.contains(each)));
     for side in [&mut guard, &mut claimed] {
         side.sort();
         side.dedup();
     }
     guard == claimed
-}
-
-/// All that holds where an instruction runs, as its guards say.
-fn guards(check: &Check, inst: InstId) -> Vec<Conjunct> {
-    let mut known = Vec::new();
-    for each in check.dependences(check.analysed.block(inst)).iter() {
-        if let Some((on, wanted)) = condition(check, *each) {
-            conjuncts(&check.analysed.values.symbols, on, wanted, &mut known);
-        }
-    }
-    known
-}
-
-/// The warp agrees on it.
-fn agrees(check: &Check, each: &Conjunct) -> bool {
-    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
-    match each {
-        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| whole(*term)),
-        Conjunct::Truth(symbol, _) => whole(*symbol),
-        Conjunct::Any(parts) => parts.iter().all(|part| agrees(check, part)),
-    }
-}
-
-/// One thing that must hold.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Conjunct {
-    /// This sum is negative; `!(x < 0)` is `-x - 1 < 0`.
-    Negative(Vec<(Symbol, i64)>, i64),
-    /// This symbol is true, or false.
-    Truth(Symbol, bool),
-    /// One of these.
-    Any(Vec<Conjunct>),
-}
-
-/// Splits `a && b` (or `!(a || b)`) into what must hold one by one.
-fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<Conjunct>) {
-    for (symbol, wanted) in flatten(symbols, symbol, wanted, Operator::And) {
-        let parts = flatten(symbols, symbol, wanted, Operator::Or);
-        let mut parts: Vec<Conjunct> =
-            parts.into_iter().map(|(symbol, wanted)| single(symbols, symbol, wanted)).collect();
-        parts.sort();
-        parts.dedup();
-        found.extend(if parts.len() == 1 { parts.pop() } else { Some(Conjunct::Any(parts)) });
-    }
-}
-
-/// The parts of a chain of `&&` (or of `||`), negations taken inside.
-fn flatten(symbols: &Symbols, symbol: Symbol, wanted: bool, chain: Operator) -> Vec<(Symbol, bool)> {
-    let mut found = Vec::new();
-    let mut work = vec![(symbol, wanted)];
-    while let Some((symbol, wanted)) = work.pop() {
-        match symbols.node(symbol) {
-            Node::Binary(operator @ (Operator::And | Operator::Or), a, b) if (*operator == chain) == wanted => {
-                work.extend([(*a, wanted), (*b, wanted)]);
-            }
-            Node::Not(inner) => work.push((*inner, !wanted)),
-            _ => found.push((symbol, wanted)),
-        }
-    }
-    found
-}
-
-fn single(symbols: &Symbols, symbol: Symbol, wanted: bool) -> Conjunct {
-    match symbols.node(symbol) {
-        Node::Binary(Operator::Negative, difference, _) => {
-            let (mut terms, mut constant) = symbols.terms(*difference);
-            if !wanted {
-                terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
-                constant = constant.wrapping_neg().wrapping_sub(1);
-            }
-            Conjunct::Negative(terms, constant)
-        }
-        _ => Conjunct::Truth(symbol, wanted),
-    }
 }
 
 /// Every way of the forks holds the same primitive with the same mask: `__syncwarp` in both arms.

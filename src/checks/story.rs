@@ -226,7 +226,7 @@ impl Walk<'_, '_> {
             && (self.racy || !self.value_disagrees(address))
         {
             self.note(at, "read here, with no barrier between".to_string(), Role::Step);
-            let write = self.check.analysed.graph.insts[race.write.index()].at;
+            let write = self.check.analysed.graph.insts[race.writes[0].index()].at;
             self.note(write, "another thread may be writing it here".to_string(), Role::Source);
             return None;
         }

@@ -1,9 +1,10 @@
 //! Assignments, increments and casts.
 
 use super::builder::Builder;
+use super::copies::Copying;
 use super::expressions::binary_name;
 use super::types::Ty;
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -32,6 +33,15 @@ impl Builder<'_> {
             combined = Ev::value(converted, ty.clone());
             self.write(&place, &combined, span);
             return (place, combined);
+        }
+        if let Ty::Class(class) = &ty
+            && self.is_one_of(&new.ty, class)
+        {
+            let address = self.address_of(&place, target.span);
+            if !self.copy_by_class(Copying::Assigning, address, &ty, &new, span) {
+                self.store_to(address, &ty, &new, span);
+            }
+            return (place.clone(), place);
         }
         if matches!(ty, Ty::Class(_))
             && let Some(result) = self.call_operator("operator=", &[place.clone(), new.clone()], span)
@@ -111,6 +121,7 @@ impl Builder<'_> {
 
     pub fn eval_cast(&mut self, ty: &Type, inner: &Expr, span: Span) -> Ev {
         let to = self.resolve(ty);
+        let to_moves = ty.is_rvalue;
         match &to {
             Ty::Void => {
                 self.eval(inner);
@@ -119,7 +130,8 @@ impl Builder<'_> {
             Ty::Reference(pointee) => {
                 let ev = self.eval_place(inner);
                 let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
-                return Ev { ty, ..ev };
+                let category = if to_moves { Category::Moved } else { ev.category };
+                return Ev { ty, category, ..ev };
             }
             Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
                 return self.construct_value(&to, std::slice::from_ref(inner), span);

@@ -2,11 +2,12 @@
 
 use super::builder::{Activation, Builder, CallKey};
 use super::calls::Arg;
+use super::copies::Copying;
 use super::facts::{self, Holds};
 use super::lifetimes::converts;
 use super::scope::Binding;
 use super::types::{Bound, Callable, ClassTy, Ty};
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
@@ -147,6 +148,7 @@ impl Builder<'_> {
                 self.bind_in(scope, &Name::from("this class"), Binding::Type(Ty::Class(dynamic)));
             }
         }
+        let given = self.cleanups.len();
         let params = self.bind_params(callable, scope, frame, list, span);
         let result = self.resolve_in(scope, &function.result);
 
@@ -191,6 +193,7 @@ impl Builder<'_> {
             this_object,
             args: bounds,
             static_result: None,
+            given_away: None,
         });
         if let (Some(address), Some(class)) = (this_address, &callable.class)
             && Some(&function.name) == class.class.name.as_ref()
@@ -222,6 +225,8 @@ impl Builder<'_> {
             self.go_on(go_on);
         }
         let result = self.result_of(done, span);
+        // Parameters by value end with the call.
+        self.clean_up(given);
         if let What::Value(value) = &result.what {
             self.graph.frames[frame.index()].result = Some(*value);
         }
@@ -263,7 +268,7 @@ impl Builder<'_> {
             return Ev::place(target, ty);
         }
         if ty.is_aggregate() {
-            return Ev::place(address, ty);
+            return Ev::made(address, ty);
         }
         Ev::value(self.load(address, false, span), ty)
     }
@@ -345,11 +350,12 @@ impl Builder<'_> {
             let address = self.address(object, span);
             return self.initialise(address, &result, value);
         }
-        let ev = self.eval(value);
+        let mut ev = self.eval(value);
         if ev.ty.is_static() {
             self.active[index].static_result = Some(ev.ty);
             return;
         }
+        self.give_away(&mut ev);
         if matches!(ev.what, What::Nothing) {
             return;
         }
@@ -357,10 +363,12 @@ impl Builder<'_> {
         if !result.is_known() {
             self.active[index].result = ty.clone();
         }
-        if self.active[index].may_be_direct && self.active[index].recursions.is_empty() {
+        let runs_copy = ev.category != Category::Made
+            && matches!(&ty, Ty::Class(class) if self.copies_itself(Copying::Making, &class.clone(), 0));
+        if self.active[index].may_be_direct && self.active[index].recursions.is_empty() && !runs_copy {
             let direct = match (&ev.what, &ty) {
                 (What::Parts(_), _) => ev.clone(),
-                (What::Place(_), ty) if ty.is_aggregate() => ev.clone(),
+                (What::Place(_), ty) if ty.is_aggregate() => Ev { category: Category::Made, ..ev.clone() },
                 _ => {
                     let value = self.rvalue_as(&ev, &ty, span);
                     Ev::value(value, ty.clone())
@@ -377,7 +385,23 @@ impl Builder<'_> {
         {
             return;
         }
-        self.store_to(address, &ty, &ev, span);
+        self.copy_to(address, &ty, &ev, span);
+    }
+
+    /// A variable of the function that it returns becomes the result, or is moved into it where it is a parameter.
+    fn give_away(&mut self, ev: &mut Ev) {
+        let (What::Place(address), Some(active)) = (&ev.what, self.active.last()) else { return };
+        let Op::Address(object) = *self.op(*address) else { return };
+        let known = &self.graph.objects[object.index()];
+        if ev.category != Category::Lvalue || known.kind != ObjectKind::Local || known.frame != active.frame {
+            return;
+        }
+        if active.params.contains(&Some(object)) {
+            ev.category = Category::Moved;
+            return;
+        }
+        ev.category = Category::Made;
+        self.activation().given_away = Some(object);
     }
 
     pub fn frame_name(&self, callable: &Callable) -> Name {

@@ -82,6 +82,10 @@ pub struct Builder<'p> {
     pub keeps_temporaries: bool,
     /// Addresses of members that share memory, with the names of the others.
     pub overlays: FxHashMap<Value, Vec<Name>>,
+    /// What pointers at namespace scope may point to; whether that is all.
+    pub pointees: FxHashMap<ObjectId, (Vec<(ItemId, Expr)>, bool)>,
+    /// Addresses of what parameters are bound to that `forward` hands on as it came.
+    pub movable: FxHashSet<Value>,
     /// Bodies of lambdas, shared by their calls.
     pub lambda_functions: FxHashMap<usize, Arc<Function>>,
 }
@@ -134,6 +138,8 @@ pub struct Activation {
     pub args: Vec<Bound>,
     /// A result that is all type.
     pub static_result: Option<Ty>,
+    /// The variable that is being returned: it lives on as the result.
+    pub given_away: Option<ObjectId>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -198,6 +204,8 @@ impl<'p> Builder<'p> {
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             overlays: FxHashMap::default(),
+            pointees: FxHashMap::default(),
+            movable: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
         };
         builder.scope = builder.item_scope(root);

@@ -1,11 +1,12 @@
 //! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
 
 use super::builder::Builder;
+use super::copies::binds;
 use super::memo::ScoreKey;
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{Bound, Callable, Ty, fit};
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -102,11 +103,17 @@ impl Builder<'_> {
                 self.call_set(&set, this, list, &explicit, &last.name, span)
             }
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => {
-                if let Ty::Named(_) = ty
+                // A template parameter may be spelled like a class of the libraries and stand for another one.
+                if let Ty::Named(named) = &ty
+                    && named.name == last.name
                     && self.is_word(&last.name)
                 {
                     return self.call_word(path, args, span);
                 }
+                self.construct_value(&ty, args, span)
+            }
+            Found::None if args.is_empty() && self.is_trait(path) => {
+                let ty = self.resolve_path(path);
                 self.construct_value(&ty, args, span)
             }
             Found::None | Found::Source(_) => self.call_word(path, args, span),
@@ -116,6 +123,13 @@ impl Builder<'_> {
                 self.call_value(ev, args, span)
             }
         }
+    }
+
+    /// `std::true_type()`
+    fn is_trait(&mut self, path: &Path) -> bool {
+        let Some(last) = path.segments.last() else { return false };
+        let args = self.written_arguments(last).unwrap_or_default();
+        super::constant::trait_value(&last.name, &args).is_some()
     }
 
     fn is_library_function(&self, set: &[Callable]) -> bool {
@@ -318,7 +332,7 @@ impl Builder<'_> {
         }
         self.go_on(after);
         match result {
-            Some((object, ty)) => Ev::place(self.address(object, span), ty),
+            Some((object, ty)) => Ev::made(self.address(object, span), ty),
             None => Ev::nothing(),
         }
     }
@@ -380,9 +394,17 @@ impl Builder<'_> {
             }
         }
         let best = scored.iter().map(|(score, _)| *score).max().unwrap_or(0);
+        scored.retain(|(score, _)| *score == best);
+        let categories: Vec<Category> =
+            list.iter().map(|arg| arg.ev.as_ref().map_or(Category::Made, |ev| ev.category)).collect();
+        for (rank, candidate) in &mut scored {
+            let params = candidate.function.params.iter().zip(&categories);
+            *rank = params.map(|(param, category)| binds(&candidate.function, param, *category)).sum();
+        }
+        let best = scored.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
         let mut chosen: Vec<Callable> = Vec::new();
-        for (score, candidate) in scored {
-            if score == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
+        for (rank, candidate) in scored {
+            if rank == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
                 chosen.push(candidate.clone());
             }
         }
@@ -433,7 +455,11 @@ impl Builder<'_> {
         let scope = self.new_scope(Some(parent), candidate.item);
         let function = candidate.function.clone();
         self.bind_template(scope, &function.template, &bounds);
-        let mut total = 0;
+        let weighed = match function.template.is_empty() && function.requires.is_empty() {
+            true => false,
+            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
+        };
+        let mut total = u32::from(weighed);
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
                 total += 1;

@@ -57,9 +57,7 @@ impl Builder<'_> {
                 let (object, ty) = (*object, ty.clone());
                 Ev::place(self.address(object, span), ty)
             }
-            Some(Binding::Alias { address, ty, is_volatile }) => {
-                Ev { what: What::Place(*address), ty: ty.clone(), is_volatile: *is_volatile }
-            }
+            Some(Binding::Alias { address, ty, is_volatile }) => Ev::volatile_place(*address, ty.clone(), *is_volatile),
             _ => return,
         };
         let captured = self.capture(name, ev, Capture::ByValue, span);
@@ -84,7 +82,7 @@ impl Builder<'_> {
             (What::Place(from), Ty::Array(..)) => {
                 self.emit(Op::Copy { to: address, from: *from }, span);
             }
-            _ => self.store_to(address, &ty, &ev, span),
+            _ => self.copy_to(address, &ty, &ev, span),
         }
         Binding::Object { object, ty, constant: None }
     }

@@ -75,11 +75,13 @@ impl Builder<'_> {
         (ev.is_place() && plain).then_some(list.len() - 1)
     }
 
+    /// In lanes. Of a width that is an open template argument it cannot be said who is missing: each thread for itself.
     fn logical_width(&self, library: &LibraryTy) -> u32 {
         let given = library.row.width.and_then(|position| library.args.get(position));
         match given {
             Some(Bound::Value(width)) if (1..=32).contains(width) => (*width as u32).next_power_of_two(),
-            _ => 32,
+            Some(Bound::Value(_)) | None => 32,
+            Some(_) => 1,
         }
     }
 }

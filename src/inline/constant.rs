@@ -306,6 +306,18 @@ fn size_of(ty: &Ty) -> Option<i64> {
     })
 }
 
+/// The trait that a standard concept of one type is.
+pub fn concept_trait(concept: &str) -> Option<&'static str> {
+    Some(match concept {
+        "integral" => "is_integral",
+        "floating_point" => "is_floating_point",
+        "signed_integral" => "is_signed",
+        "unsigned_integral" => "is_unsigned",
+        "same_as" => "is_same",
+        _ => return None,
+    })
+}
+
 /// A standard trait over types, where the types tell.
 pub fn trait_value(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
     let ty = |index: usize| match args.get(index) {

@@ -4,7 +4,7 @@ use super::builder::{Builder, StaticKey};
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{Callable, Ty};
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
@@ -174,6 +174,10 @@ impl Builder<'_> {
             let known = declared.value().clone();
             let ty = if known.is_known() && !is_deduced(&declaration.ty) { known } else { ev.ty.value().clone() };
             let address = self.address_of(&ev, span);
+            if ev.category == Category::Made {
+                // It lives as long as the reference.
+                self.destroy_later(address, &ty, span);
+            }
             let is_volatile = ev.is_volatile || matches!(&declared, Ty::Reference(target) if target.is_volatile);
             return self.bind(name, Binding::Alias { address, ty, is_volatile });
         }
@@ -205,7 +209,8 @@ impl Builder<'_> {
             _ => None,
         };
         let address = self.new_variable_with(declaration, &ty, constant);
-        self.store_to(address, &ty, &prepared, span);
+        self.copy_to(address, &ty, &prepared, span);
+        self.destroy_later(address, &ty, span);
     }
 
     /// Functions that the variable may hold: those it begins with, and all it is ever assigned.
@@ -310,7 +315,7 @@ impl Builder<'_> {
                 (What::Place(from), Ty::Array(..) | Ty::Unknown | Ty::Param(_)) => {
                     self.emit(Op::Copy { to: address, from: *from }, span);
                 }
-                _ => self.store_to(address, &ty, &ev, span),
+                _ => self.copy_to(address, &ty, &ev, span),
             }
             address
         };

@@ -70,7 +70,7 @@ impl Builder<'_> {
                 }
                 match &parts[..] {
                     [] => Ev::value(self.int(0, span), Ty::Unknown),
-                    _ => Ev { what: What::Parts(parts), ty: Ty::Unknown, is_volatile: false },
+                    _ => Ev::parts(parts, Ty::Unknown),
                 }
             }
             ExprKind::Lambda(lambda) => self.eval_lambda(lambda),
@@ -328,7 +328,7 @@ impl Builder<'_> {
         if matches!(ty, Ty::Void) {
             return Ev::nothing();
         }
-        Ev::place(self.address(object, span), join_types(&a.ty, &b.ty))
+        Ev::made(self.address(object, span), join_types(&a.ty, &b.ty))
     }
 
     /// `on ? a : b` where a variable is wanted: one of the two, if both are.
@@ -346,7 +346,7 @@ impl Builder<'_> {
         match (&a.what, &b.what) {
             (What::Place(x), What::Place(y)) if a.ty == b.ty && a.ty.is_scalar() => {
                 let address = self.select(test, *x, *y, span);
-                Ev { what: What::Place(address), ty: a.ty, is_volatile: a.is_volatile || b.is_volatile }
+                Ev::volatile_place(address, a.ty, a.is_volatile || b.is_volatile)
             }
             _ => self.choose_between(test, &a, &b, span, (yes.span, no.span)),
         }
@@ -372,7 +372,7 @@ impl Builder<'_> {
             && (ty.is_aggregate() || a.ty == b.ty && !a.ty.is_scalar() && a.ty.is_known())
         {
             let address = self.select(on, *x, *y, span);
-            return Ev { what: What::Place(address), ty, is_volatile: a.is_volatile };
+            return Ev::volatile_place(address, ty, a.is_volatile);
         }
         let (x, y) = (self.rvalue(a, spans.0), self.rvalue(b, spans.1));
         Ev::value(self.select(on, x, y, span), super::templates::decay(&ty))

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::types::{Bound, GroupTy, INT, Ty, UNSIGNED};
-use super::values::{Ev, What};
+use super::values::Ev;
 use super::vocabulary::looks_like_group;
 use crate::graph::*;
 use crate::program::*;
@@ -171,14 +171,14 @@ impl Builder<'_> {
             (GroupTy::Cluster, "block_index") => {
                 let rank = self.source(Source::BlockInCluster, span);
                 let parts = ["x", "y", "z"].map(|name| (Name::from(name), self.unknown(vec![rank], span)));
-                Ev { what: What::Parts(parts.to_vec()), ty: Ty::vector("dim3", UNSIGNED, 3), is_volatile: false }
+                Ev::parts(parts.to_vec(), Ty::vector("dim3", UNSIGNED, 3))
             }
             (GroupTy::Cluster, "dim_blocks" | "dim_threads") => {
                 let parts = ["x", "y", "z"].map(|axis| {
                     let name = Name::from(format!("cluster.{name}.{axis}"));
                     (Name::from(axis), self.source(Source::Launch(name), span))
                 });
-                Ev { what: What::Parts(parts.to_vec()), ty: Ty::vector("dim3", UNSIGNED, 3), is_volatile: false }
+                Ev::parts(parts.to_vec(), Ty::vector("dim3", UNSIGNED, 3))
             }
             (GroupTy::Cluster, _) => unsigned(self.source(Source::Launch(Name::from(format!("cluster.{name}"))), span)),
             (GroupTy::Tile(Some(size)), "thread_rank") => {

@@ -10,7 +10,7 @@ use crate::text::Span;
 use std::sync::Arc;
 
 /// Elements of an array that are set to zero one by one where its initialiser names fewer.
-const ZEROED: i64 = 64;
+pub const ZEROED: i64 = 64;
 
 impl Builder<'_> {
     pub fn initialise_by(&mut self, address: Value, ty: &Ty, init: &Init, span: Span) {
@@ -37,7 +37,7 @@ impl Builder<'_> {
                 {
                     return;
                 }
-                self.store_to(address, ty, &ev, value.span);
+                self.copy_to(address, ty, &ev, value.span);
             }
         }
     }
@@ -47,10 +47,20 @@ impl Builder<'_> {
             Ty::Class(class) => {
                 let class = class.clone();
                 if !self.constructor(address, &class, &[], span) {
+                    self.default_bases(address, &class, &[], span);
                     self.default_members(address, &class, &[], span);
                 }
             }
-            Ty::Array(of, _) if matches!(**of, Ty::Class(_)) => {}
+            Ty::Array(of, Some(extent)) if *extent <= ZEROED => {
+                let (of, extent) = (of.clone(), *extent);
+                if matches!(&*of, Ty::Class(class) if !self.constructors_of(&class.clone()).is_empty()) {
+                    for index in 0..extent {
+                        let place = self.int(index, span);
+                        let element = self.element_address(address, place, span);
+                        self.initialise_default(element, &of, span);
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -74,7 +84,7 @@ impl Builder<'_> {
                         let ev = self.eval(one);
                         if matches!(ev.ty.value(), Ty::Class(other) if *other == class) || !ev.ty.is_known() && !braces
                         {
-                            self.store_to(address, ty, &ev, span);
+                            self.copy_to(address, ty, &ev, span);
                         } else {
                             self.initialise_members(address, &class, vec![(None, Some(ev), one)], span);
                         }
@@ -303,8 +313,21 @@ impl Builder<'_> {
             let target = self.address_of(ev, span);
             self.store(member, target, span);
         } else {
-            self.store_to(member, ty, ev, span);
+            self.copy_to(member, ty, ev, span);
         }
+    }
+
+    /// Default constructors of the bases that are not in `set`.
+    pub fn default_bases(&mut self, address: Value, class: &Arc<ClassTy>, set: &[Arc<ClassTy>], span: Span) {
+        if !self.descend(span) {
+            return;
+        }
+        for base in self.bases_of(class) {
+            if !set.contains(&base) {
+                self.initialise_default(address, &Ty::Class(base), span);
+            }
+        }
+        self.ascend();
     }
 
     /// Default initialisers of members that are not in `set`, and default constructors of class members.

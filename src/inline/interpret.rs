@@ -38,10 +38,11 @@ impl Builder<'_> {
         }
         self.constants.insert(key.clone(), None);
         let header = self.program.item(item);
-        if header.is_constant_memory || header.is_device_memory || header.is_shared {
+        let declaration = self.program.value(item)?.clone();
+        let in_memory = header.is_constant_memory || header.is_device_memory || header.is_shared;
+        if in_memory && !declaration.storage.is_constexpr {
             return None;
         }
-        let declaration = self.program.value(item)?.clone();
         if !declaration.ty.is_const && !declaration.storage.is_constexpr && !header.is_const {
             return None;
         }
@@ -51,7 +52,7 @@ impl Builder<'_> {
         result
     }
 
-    fn constant_declaration(&mut self, declaration: &Declaration) -> Option<(i64, Ty)> {
+    pub fn constant_declaration(&mut self, declaration: &Declaration) -> Option<(i64, Ty)> {
         let (value, from) = match &declaration.init {
             Init::Expr(value) => self.constant_typed(value)?,
             Init::Arguments { args, .. } => match &args[..] {

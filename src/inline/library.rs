@@ -69,7 +69,7 @@ impl Builder<'_> {
             [] => What::Value(self.int(0, span)),
             _ => What::Parts(named),
         };
-        Some(Ev { what: parts, ty, is_volatile: false })
+        Some(Ev { what: parts, ..Ev::typed(ty) })
     }
 
     /// `get<1>(pair)`
@@ -95,7 +95,7 @@ impl Builder<'_> {
         if parts.is_empty() {
             return Some(Ev::value(self.int(0, span), ty));
         }
-        Some(Ev { what: What::Parts(parts), ty, is_volatile: false })
+        Some(Ev::parts(parts, ty))
     }
 
     /// `tie(a, b) = value`; `false` if the target is no such call.

@@ -16,11 +16,16 @@ impl Builder<'_> {
             return false;
         }
         let list = self.eval_args(args);
+        if let [Arg { ev: Some(ev), .. }] = &list[..]
+            && self.is_one_of(&ev.ty, class)
+        {
+            self.copy_to(address, &Ty::Class(class.clone()), ev, span);
+            return true;
+        }
         if !self.constructor_with(address, class, list.clone(), span) {
-            // A copy: such a constructor is not written.
             let values: Vec<Ev> = list.iter().filter_map(|arg| arg.ev.clone()).collect();
             match &values[..] {
-                [ev] if matches!(ev.ty.value(), Ty::Class(_)) || !ev.ty.is_known() => {
+                [ev] if !ev.ty.is_known() => {
                     self.store_to(address, &Ty::Class(class.clone()), ev, span);
                 }
                 [] => self.default_members(address, class, &[], span),
@@ -53,6 +58,20 @@ impl Builder<'_> {
     pub fn initialise_in_constructor(&mut self, address: Value, class: &Arc<ClassTy>, function: &Function) {
         let fields = self.fields_of(class);
         let mut set: Vec<Name> = Vec::new();
+        let named: Vec<Arc<ClassTy>> = function
+            .initialisers
+            .iter()
+            .filter(
+                |(path, _)| !matches!(&path.segments[..], [one] if fields.iter().any(|(name, _)| *name == one.name)),
+            )
+            .filter_map(|(path, _)| match self.resolve_path(path) {
+                Ty::Class(base) => Some(base),
+                _ => None,
+            })
+            .collect();
+        if !named.contains(class) {
+            self.default_bases(address, class, &named, function.body.span);
+        }
         for (path, args) in &function.initialisers {
             let Some(last) = path.segments.last() else { continue };
             let span = args.first().map_or(function.body.span, |arg| arg.span);
@@ -149,7 +168,11 @@ impl Builder<'_> {
     pub fn run_cleanups(&mut self, base: usize) {
         let pending: Vec<Cleanup> = self.cleanups[base.min(self.cleanups.len())..].to_vec();
         let kept = self.cleanups.clone();
+        let given_away = self.activation().given_away;
         for cleanup in pending.into_iter().rev() {
+            if matches!(self.op(cleanup.address), Op::Address(object) if Some(*object) == given_away) {
+                continue;
+            }
             let this = Ev::value(cleanup.address, Ty::pointer_to(Ty::Class(cleanup.class.clone())));
             self.call_function(
                 &cleanup.destructor,

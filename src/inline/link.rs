@@ -8,6 +8,7 @@ use crate::source::items;
 use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId, Span};
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 struct OfTree<'t> {
@@ -132,7 +133,7 @@ impl Origin for OfTree<'_> {
                 Lowered::Class(Arc::new(class))
             }
             items::ItemKind::Enum => enumerators(lower::declarations(parser, source)),
-            items::ItemKind::Value => match value(lower::declarations(parser, source), &item.name) {
+            items::ItemKind::Value => match value(lower::declarations(parser, &as_variable(source)), &item.name) {
                 Some(declaration) => Lowered::Value(Arc::new(declaration)),
                 None => Lowered::Nothing,
             },
@@ -172,6 +173,14 @@ fn value(list: Vec<Stmt>, name: &Name) -> Option<Declaration> {
         _ => None,
     });
     declarations.flatten().find(|declaration| declaration.name == *name)
+}
+
+/// A concept is a variable template of truths; each byte stays where it is.
+fn as_variable(text: &str) -> Cow<'_, str> {
+    match text.starts_with("template") && text.contains(" concept ") {
+        true => Cow::Owned(text.replacen(" concept ", " bool    ", 1)),
+        false => Cow::Borrowed(text),
+    }
 }
 
 fn alias(list: Vec<Stmt>, name: &Name, params: Vec<TemplateParam>) -> Lowered {

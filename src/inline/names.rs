@@ -212,6 +212,14 @@ impl Builder<'_> {
         let scope = self.class_scope(class);
         let tree = class.class.clone();
         if let Some(index) = tree.members.iter().position(|member| member.name == *name) {
+            if let (Some(args), false) = (&segment.args, tree.members[index].template.is_empty()) {
+                let args = self.template_arguments(args);
+                let all = tree.members.iter().filter(|member| member.name == *name);
+                let all = all.map(|member| (class.item, scope, member.clone())).collect();
+                if let Some((value, ty)) = self.value_of_template(all, args) {
+                    return Some(Found::Constant(value, ty));
+                }
+            }
             let member = &tree.members[index];
             let is_static = member.storage.is_static || member.storage.is_constexpr;
             return Some(match is_static {
@@ -378,7 +386,7 @@ impl Builder<'_> {
         let candidates = self.visible(&segment.name, namespace, false);
         let program = self.program;
         let mut functions = Vec::new();
-        let mut value = None;
+        let mut values = Vec::new();
         for id in candidates.iter() {
             let item = program.item(*id);
             match &item.kind {
@@ -388,7 +396,7 @@ impl Builder<'_> {
                         functions.push(Callable { item: *id, function, class: None, scope: None, is_static: false });
                     }
                 }
-                ItemKind::Value => value = value.or(Some(*id)),
+                ItemKind::Value => values.push(*id),
                 ItemKind::Enumerator { .. } => {
                     if let Some((value, ty)) = self.enumerator(*id) {
                         return Found::Constant(value, ty);
@@ -409,8 +417,14 @@ impl Builder<'_> {
         if let Found::Type(ty) = self.type_among(&candidates, segment) {
             return Found::Type(ty);
         }
-        match value {
-            Some(item) => Found::Value(item),
+        if let (Some(args), [_, ..]) = (&segment.args, &values[..]) {
+            let args = self.template_arguments(args);
+            if let Some((value, ty)) = self.variable_among(&values, args) {
+                return Found::Constant(value, ty);
+            }
+        }
+        match values.first() {
+            Some(item) => Found::Value(*item),
             None => Found::None,
         }
     }

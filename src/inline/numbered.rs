@@ -6,7 +6,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::types::{Ty, UNSIGNED};
-use super::values::{Ev, What};
+use super::values::Ev;
 use crate::program::*;
 use crate::text::Span;
 use crate::words::{BarrierRow, GroupKind};
@@ -26,7 +26,7 @@ impl Builder<'_> {
         }
         let values = self.arg_values(list);
         let parts = values.into_iter().enumerate().map(|(position, value)| (kept_at(position), value)).collect();
-        Ev { what: What::Parts(parts), ty: ty.value().clone(), is_volatile: false }
+        Ev::parts(parts, ty.value().clone())
     }
 
     /// The arguments of a call on such an object, those that its constructor took put behind the ones written.

@@ -5,6 +5,7 @@ use super::calls::Arg;
 use super::lifetimes::converts;
 use super::scope::Binding;
 use super::types::{Callable, Ty};
+use super::values::Category;
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -92,6 +93,9 @@ impl Builder<'_> {
         let converts_to_scalar = ty.is_scalar() && matches!(arg_ty.value(), Ty::Class(_));
         if by_reference && let Some(ev) = arg.ev.as_ref().filter(|ev| ev.is_place() && !converts_to_scalar) {
             let address = self.address_of(ev, arg.span);
+            if ev.category != Category::Lvalue {
+                self.movable.insert(address);
+            }
             return (Binding::Alias { address, ty, is_volatile: ev.is_volatile }, None);
         }
         let name = param.name.clone().unwrap_or_else(|| Name::from("parameter"));
@@ -112,7 +116,10 @@ impl Builder<'_> {
                     _ => false,
                 };
                 if !converted {
-                    self.store_to(address, &ty, &ev, arg.span);
+                    self.copy_to(address, &ty, &ev, arg.span);
+                }
+                if converted || ev.category != Category::Made {
+                    self.destroy_later(address, &ty, arg.span);
                 }
             }
             (None, Some(expr)) => self.initialise(address, &ty, expr),

@@ -4,7 +4,7 @@ use super::builder::{Builder, StaticKey};
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{INT, Ty};
-use super::values::{Ev, What, axis_of, source_of};
+use super::values::{Ev, axis_of, source_of};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -56,11 +56,11 @@ impl Builder<'_> {
             Binding::Object { object, ty, .. } => {
                 let address = self.address(object, span);
                 let is_volatile = self.graph.objects[object.index()].is_volatile;
-                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                let ev = Ev::volatile_place(address, ty, is_volatile);
                 self.follow_reference(ev, span)
             }
             Binding::Alias { address, ty, is_volatile } => {
-                let ev = Ev { what: What::Place(address), ty, is_volatile };
+                let ev = Ev::volatile_place(address, ty, is_volatile);
                 self.follow_reference(ev, span)
             }
             Binding::Value { value, ty } => Ev::value(value, ty),
@@ -120,6 +120,10 @@ impl Builder<'_> {
         let in_memory = header.is_constant_memory || header.is_device_memory || header.is_shared;
         let is_const =
             header.is_const || declaration.as_ref().is_some_and(|it| it.storage.is_constexpr || it.ty.is_const);
+        let ty = match ty {
+            Ty::Functions(_) | Ty::FunctionPointer if in_memory && !is_const => self.with_assigned_functions(item, ty),
+            ty => ty,
+        };
         let kind = if header.is_shared {
             ObjectKind::Shared
         } else if header.is_constant_memory || (is_const && ty.is_aggregate()) {
@@ -136,6 +140,9 @@ impl Builder<'_> {
                 let object = self.new_object(&name, kind, &ty, span);
                 if let Some(declaration) = &declaration {
                     self.hand_on_functions(item, declaration, &ty);
+                    if matches!(ty, Ty::Pointer(_)) {
+                        self.note_pointees(item, object, declaration);
+                    }
                     self.graph.objects[object.index()].at = At { item, span: declaration.span };
                     self.graph.objects[object.index()].is_volatile = declaration.ty.is_volatile;
                 }
@@ -144,7 +151,7 @@ impl Builder<'_> {
             }
         };
         let is_volatile = self.graph.objects[object.index()].is_volatile;
-        Ev { what: What::Place(self.address(object, span)), ty, is_volatile }
+        Ev::volatile_place(self.address(object, span), ty, is_volatile)
     }
 
     /// Functions that stand in the initialiser of a table of structs may be called through what is read from it.
@@ -252,7 +259,7 @@ impl Builder<'_> {
                 let index = self.rvalue(&subscript, index.span);
                 let address = self.element_address(base, index, span);
                 let is_volatile = ty.is_volatile_target() || matches!(ty, Ty::Array(..)) && object.is_volatile;
-                Ev { what: What::Place(address), ty: ty.element(), is_volatile }
+                Ev::volatile_place(address, ty.element(), is_volatile)
             }
         }
     }

@@ -120,6 +120,8 @@ pub struct Program<'a> {
     visible: RwLock<Visible>,
     pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
     pub(super) families: Mutex<Families>,
+    /// What pointers at namespace scope are assigned.
+    pub(super) assigned: Mutex<FxHashMap<ItemId, Arc<super::assigned::Assigned>>>,
 }
 
 impl<'a> Program<'a> {
@@ -157,6 +159,7 @@ impl<'a> Program<'a> {
             visible: RwLock::default(),
             reach: Mutex::default(),
             families: Mutex::default(),
+            assigned: Mutex::default(),
         }
     }
 

@@ -1,11 +1,13 @@
 //! Inline PTX: its instructions in order, as far as they name registers, do integer arithmetic, wait, vote or end the thread.
 //!
-//! Branches inside one piece of assembly are not followed. What an instruction nobody here knows writes comes from what it reads.
+//! Branches to its own labels are followed where something in it waits or is handed out; registers then live in memory, so that
+//! they may have several values where ways meet. What an instruction nobody here knows writes comes from what it reads.
 
 use super::builder::Builder;
 use super::calls::Arg;
 use super::ptx_text::{
-    Instruction, comparison, is_plain, number, operand_number, read, vector_parts, without_comments,
+    Instruction, Piece, branch_target, comparison, is_plain, number, operand_number, pieces, read, vector_parts,
+    without_comments,
 };
 use super::types::{Ty, UNSIGNED};
 use super::values::{Ev, What};
@@ -22,6 +24,9 @@ struct Assembly {
     outputs: usize,
     registers: FxHashMap<String, Value>,
     inputs: Vec<Value>,
+    /// Where registers and operands live, if there are branches.
+    slots: FxHashMap<String, ObjectId>,
+    labels: FxHashMap<String, BlockId>,
     /// An instruction that may write memory in a way not known.
     opaque: bool,
 }
@@ -35,6 +40,8 @@ impl Builder<'_> {
             outputs: asm.outputs.len(),
             registers: FxHashMap::default(),
             inputs: Vec::new(),
+            slots: FxHashMap::default(),
+            labels: FxHashMap::default(),
             opaque: false,
         };
         let mut places = Vec::new();
@@ -57,9 +64,26 @@ impl Builder<'_> {
         }
         let before: Vec<Option<Value>> = state.operands[..state.outputs].to_vec();
         let text = without_comments(&asm.text);
-        for piece in text.split(';') {
-            if let Some(instruction) = read(piece) {
-                self.instruction(&instruction, &mut state);
+        let pieces = pieces(&text);
+        self.make_labels(&pieces, &asm.text, &mut state);
+        for piece in &pieces {
+            match piece {
+                Piece::Label(name) => {
+                    if let Some(block) = state.labels.get(*name).copied() {
+                        self.fall_into(block, span);
+                    }
+                }
+                Piece::Text(text) => {
+                    if let Some(instruction) = read(text) {
+                        self.instruction(&instruction, &mut state);
+                    }
+                }
+            }
+        }
+        for index in 0..state.outputs {
+            if let Some(object) = state.slots.get(&format!("%{index}")).copied() {
+                let address = self.address(object, span);
+                state.operands[index] = Some(self.load(address, false, span));
             }
         }
         if state.opaque {
@@ -83,7 +107,72 @@ impl Builder<'_> {
         }
     }
 
+    /// Blocks for the labels that are branched to, and memory for what may be written on several ways.
+    fn make_labels(&mut self, pieces: &[Piece], text: &str, state: &mut Assembly) {
+        let span = state.span;
+        let mut targets: Vec<&str> = Vec::new();
+        for piece in pieces {
+            if let Piece::Text(text) = piece
+                && let Some(instruction) = read(text)
+            {
+                targets.extend(branch_target(&instruction));
+            }
+        }
+        if targets.is_empty() || state.outputs == 0 && !super::ptx_text::waits(text) {
+            return;
+        }
+        for piece in pieces {
+            if let Piece::Label(name) = piece
+                && targets.contains(name)
+            {
+                let block = self.new_block();
+                state.labels.insert(name.to_string(), block);
+            }
+        }
+        if state.labels.is_empty() {
+            return;
+        }
+        for name in super::ptx_text::declared_registers(pieces) {
+            let object = self.temporary(name, &UNSIGNED, span);
+            state.slots.insert(name.to_string(), object);
+        }
+        for index in 0..state.operands.len() {
+            let object = self.temporary(&format!("%{index}"), &UNSIGNED, span);
+            state.slots.insert(format!("%{index}"), object);
+            if let Some(value) = state.operands[index] {
+                let address = self.address(object, span);
+                self.store(address, value, span);
+            }
+        }
+    }
+
+    /// `bra`, if it is to a label of this assembly.
+    fn branch(&mut self, instruction: &Instruction, state: &mut Assembly) -> bool {
+        let span = state.span;
+        let Some(to) = branch_target(instruction).and_then(|name| state.labels.get(name)).copied() else {
+            return false;
+        };
+        match instruction.predicate {
+            Some((name, negated)) => {
+                let on = self.register(name, state);
+                let next = self.new_block();
+                let at = self.at(span);
+                let (yes, no) = if negated { (next, to) } else { (to, next) };
+                self.branch_value(on, yes, no, Fork::Predicate, at);
+                self.go_on(next);
+            }
+            None => {
+                let at = self.at(span);
+                self.stop(End::Jump { to, leaving: Leaving::Goto, at });
+            }
+        }
+        true
+    }
+
     fn instruction(&mut self, instruction: &Instruction, state: &mut Assembly) {
+        if self.branch(instruction, state) {
+            return;
+        }
         let Some((name, negated)) = instruction.predicate else {
             self.execute(instruction, state);
             return;
@@ -92,7 +181,7 @@ impl Builder<'_> {
         if negated {
             on = self.not(on, state.span);
         }
-        if !self.needs_branch(instruction) {
+        if state.labels.is_empty() && !self.needs_branch(instruction) {
             let before = (state.operands.clone(), state.registers.clone());
             self.execute(instruction, state);
             // What was written holds only where the predicate did.
@@ -441,6 +530,10 @@ impl Builder<'_> {
 
     fn register(&mut self, name: &str, state: &mut Assembly) -> Value {
         let span = state.span;
+        if let Some(object) = state.slots.get(name).copied() {
+            let address = self.address(object, span);
+            return self.load(address, false, span);
+        }
         if let Some(index) = operand_number(name) {
             return match state.operands.get(index).copied().flatten() {
                 Some(value) => value,
@@ -488,6 +581,10 @@ impl Builder<'_> {
     }
 
     fn assign(&mut self, target: &str, value: Value, state: &mut Assembly) {
+        if let Some(object) = state.slots.get(target).copied() {
+            let address = self.address(object, state.span);
+            return self.store(address, value, state.span);
+        }
         match operand_number(target) {
             Some(index) => {
                 if let Some(operand) = state.operands.get_mut(index) {

@@ -22,6 +22,56 @@ pub fn waits(text: &str) -> bool {
     })
 }
 
+/// A label, or the text of an instruction or directive.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'t> {
+    Label(&'t str),
+    Text(&'t str),
+}
+
+/// The pieces of an assembly without comments, in order.
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    for piece in text.split(';') {
+        let mut rest = piece;
+        while let Some((label, behind)) = labelled(rest) {
+            pieces.push(Piece::Label(label));
+            rest = behind;
+        }
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// `DONE: ..`, also behind a brace.
+fn labelled(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim_start_matches(|c: char| c.is_whitespace() || c == '{' || c == '}');
+    let (label, behind) = inner.split_once(':')?;
+    let is_label = !label.is_empty() && !label.contains(|c: char| c.is_whitespace() || c == '.' || c == '@');
+    (is_label && !behind.starts_with(':')).then_some((label, behind))
+}
+
+/// Registers that the assembly declares: `.reg .pred p, q`.
+pub fn declared_registers<'t>(pieces: &[Piece<'t>]) -> Vec<&'t str> {
+    let mut names = Vec::new();
+    for piece in pieces {
+        let Piece::Text(text) = piece else { continue };
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '{' || c == '}');
+        let Some(rest) = text.strip_prefix(".reg") else { continue };
+        let Some((_, list)) = rest.trim_start().split_once(char::is_whitespace) else { continue };
+        names.extend(list.split(',').map(str::trim).filter(|name| !name.is_empty()));
+    }
+    names
+}
+
+/// The label an instruction branches to.
+pub fn branch_target<'t>(instruction: &Instruction<'t>) -> Option<&'t str> {
+    match (instruction.parts.first(), &instruction.operands[..]) {
+        (Some(&"bra"), [label]) => Some(label),
+        _ => None,
+    }
+}
+
 pub fn without_comments(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -53,11 +103,7 @@ pub fn read(piece: &str) -> Option<Instruction<'_>> {
         let start = piece.find(rest)?;
         rest = piece.get(start..end)?.trim();
     }
-    if let Some((label, behind)) = rest.split_once(':')
-        && !label.contains(char::is_whitespace)
-        && !behind.starts_with(':')
-        && !label.contains('.')
-    {
+    if let Some((_, behind)) = labelled(rest) {
         rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '{');
     }
     if rest.is_empty() || rest.starts_with('.') {

@@ -153,6 +153,13 @@ impl Builder<'_> {
         if let Some(ty) = self.standard_type(name, &args) {
             return ty;
         }
+        // `true_type`, `is_integral<T>`: one type for each answer.
+        if !matches!(&**name, "integral_constant" | "constant" | "Int")
+            && let Some((value, ty)) = constant::trait_value(name, &args)
+        {
+            let args = vec![super::types::Bound::Type(ty), super::types::Bound::Value(value)];
+            return Ty::Named(Arc::new(NamedTy { name: Name::from("integral_constant"), args }));
+        }
         Ty::Named(Arc::new(NamedTy { name: name.clone(), args }))
     }
 
@@ -169,6 +176,7 @@ impl Builder<'_> {
                 _ => None,
             },
             "enable_if_t" => Some(ty(1).unwrap_or(Ty::Void)),
+            "void_t" => Some(Ty::Void),
             "remove_cv_t" | "remove_const_t" | "remove_volatile_t" | "type_identity_t" | "decay_t"
             | "remove_cvref_t" | "remove_reference_t" | "make_signed_t" | "add_const_t" => Some(ty(0)?.value().clone()),
             "make_unsigned_t" => match ty(0)? {

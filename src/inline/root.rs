@@ -62,7 +62,7 @@ impl Builder<'_> {
             && !header.is_static
         {
             let pointer = Ty::pointer_to(Ty::Class(class.clone()));
-            let this = Source::Param { index: u32::MAX, name: Name::from("this"), read_only: false };
+            let this = Source::Param { index: u32::MAX, name: Name::from("this"), read_only: false, object: true };
             let value = self.source(this, Span::default());
             self.bind(&Name::from("this"), Binding::Value { value, ty: pointer });
         }
@@ -96,6 +96,7 @@ impl Builder<'_> {
             this_object: None,
             args: bounds,
             static_result: None,
+            given_away: None,
         });
         self.statement(&function.body);
         let end = function.body.span.end;
@@ -136,7 +137,8 @@ impl Builder<'_> {
             Ty::Pointer(target) | Ty::Reference(target) => target.is_const && target.restrict,
             _ => false,
         };
-        let value = self.source(Source::Param { index, name: name.clone(), read_only }, span);
+        let object = matches!(ty, Ty::Reference(_));
+        let value = self.source(Source::Param { index, name: name.clone(), read_only, object }, span);
         if let Ty::Reference(target) = &ty {
             let binding = Binding::Alias { address: value, ty: target.ty.clone(), is_volatile: target.is_volatile };
             return self.bind(&name, binding);

@@ -29,9 +29,11 @@ impl Builder<'_> {
         match &stmt.kind {
             StmtKind::Block(list) => self.scoped(|builder| builder.statements(list)),
             StmtKind::Declare(list) => {
+                let outer = std::mem::replace(&mut self.keeps_temporaries, false);
                 for declaration in list {
                     self.declare(declaration);
                 }
+                self.keeps_temporaries = outer;
             }
             StmtKind::Expr(value) => {
                 let base = self.cleanups.len();
@@ -333,7 +335,7 @@ impl Builder<'_> {
         self.go_on(inside);
         self.scoped(|builder| {
             let address = builder.element_address(base, index, variable.span);
-            let ev = Ev { what: What::Place(address), ty: element, is_volatile: over.is_volatile };
+            let ev = Ev::volatile_place(address, element, over.is_volatile);
             builder.declare_as(variable, ev);
             builder.loop_body(body, exit, next);
         });
@@ -474,6 +476,7 @@ impl Builder<'_> {
             return;
         }
         self.run_cleanups(base);
+        self.activation().given_away = None;
         match self.activation().exit {
             Some(exit) => self.leave(exit, Leaving::Return, span),
             None => {

@@ -352,6 +352,9 @@ impl Builder<'_> {
                 if let Some((pattern, args)) = pattern_of(path, actual) {
                     return Some(1 + self.matches(pattern, &args, params, deduced)?);
                 }
+                if is_condition(path) {
+                    return self.match_condition(ty, arg, params, deduced);
+                }
                 let expected = self.resolve(ty);
                 (expected == *actual && expected.is_known()).then_some(2)
             }
@@ -389,7 +392,7 @@ impl Builder<'_> {
     // Constants of items and classes
 }
 
-fn bound_of(binding: &Binding) -> Bound {
+pub fn bound_of(binding: &Binding) -> Bound {
     match binding {
         Binding::Type(ty) | Binding::Static(ty) => Bound::Type(ty.clone()),
         Binding::Constant { value, .. } | Binding::Object { constant: Some(value), .. } => Bound::Value(*value),
@@ -415,6 +418,11 @@ fn name_of_argument(arg: &TemplateArg) -> Option<Name> {
     }
 }
 
+/// `enable_if_t<..>`, `typename enable_if<..>::type`, an alias with arguments: not deduced from, but looked at.
+fn is_condition(path: &Path) -> bool {
+    path.segments.iter().any(|segment| segment.args.is_some())
+}
+
 /// The template parameter that a plain name means.
 pub fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
     let [only] = &path.segments[..] else { return None };
@@ -436,6 +444,9 @@ pub fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg],
     let args = match actual {
         Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => class.written.clone(),
         Ty::Named(named) if named.name == last.name => named.args.clone(),
+        Ty::Named(named) if &*named.name == "integral_constant" && &*last.name == "bool_constant" => {
+            named.args.get(1..).unwrap_or_default().to_vec()
+        }
         Ty::Library(library) if library.name == last.name => library.args.clone(),
         Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => vec![Bound::Value(i64::from(*size))],
         _ => return None,

@@ -334,6 +334,10 @@ pub fn fit(arg: &Ty, param: &Ty) -> Option<u32> {
             (GroupTy::Tile(None), GroupTy::Tile(_)) => Some(6),
             _ => None,
         },
+        (Ty::Named(a), Ty::Named(b)) if &*a.name == "integral_constant" && a.name == b.name => {
+            let open = |bounds: &[Bound]| bounds.iter().any(|bound| !matches!(bound, Bound::Type(_) | Bound::Value(_)));
+            (open(&a.args) || open(&b.args) || a.args.get(1) == b.args.get(1)).then_some(4)
+        }
         // Conversions by constructors and conversion functions.
         (Ty::Class(_) | Ty::Named(_), _) | (_, Ty::Class(_) | Ty::Named(_)) => Some(1),
         (Ty::Vector { .. }, Ty::Vector { .. }) => None,

@@ -16,6 +16,19 @@ pub struct Ev {
     pub what: What,
     pub ty: Ty,
     pub is_volatile: bool,
+    pub category: Category,
+}
+
+/// What may become of a value, as C++ has it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Category {
+    /// Somebody else's: an object made from it is a copy.
+    #[default]
+    Lvalue,
+    /// `std::move(x)`
+    Moved,
+    /// Made by the expression: what it initialises is the thing itself.
+    Made,
 }
 
 #[derive(Clone, Debug)]
@@ -31,19 +44,32 @@ pub enum What {
 
 impl Ev {
     pub fn nothing() -> Ev {
-        Ev { what: What::Nothing, ty: Ty::Void, is_volatile: false }
+        Ev { what: What::Nothing, ty: Ty::Void, is_volatile: false, category: Category::Made }
     }
 
     pub fn typed(ty: Ty) -> Ev {
-        Ev { what: What::Nothing, ty, is_volatile: false }
+        Ev { what: What::Nothing, ty, is_volatile: false, category: Category::Made }
     }
 
     pub fn value(value: Value, ty: Ty) -> Ev {
-        Ev { what: What::Value(value), ty, is_volatile: false }
+        Ev { what: What::Value(value), ty, is_volatile: false, category: Category::Made }
     }
 
     pub fn place(address: Value, ty: Ty) -> Ev {
-        Ev { what: What::Place(address), ty, is_volatile: false }
+        Ev { what: What::Place(address), ty, is_volatile: false, category: Category::Lvalue }
+    }
+
+    /// An object that is there for this expression alone.
+    pub fn made(address: Value, ty: Ty) -> Ev {
+        Ev { category: Category::Made, ..Ev::place(address, ty) }
+    }
+
+    pub fn parts(parts: Vec<(Name, Value)>, ty: Ty) -> Ev {
+        Ev { what: What::Parts(parts), ty, is_volatile: false, category: Category::Made }
+    }
+
+    pub fn volatile_place(address: Value, ty: Ty, is_volatile: bool) -> Ev {
+        Ev { is_volatile, ..Ev::place(address, ty) }
     }
 
     pub fn is_place(&self) -> bool {
@@ -67,6 +93,10 @@ impl Builder<'_> {
                 Op::Select { on, yes, no } if ev.ty.value().is_scalar() && !ev.is_volatile => {
                     let (yes, no) = (self.load(yes, false, span), self.load(no, false, span));
                     self.select(on, yes, no, span)
+                }
+                Op::Address(object) if self.pointees.contains_key(&object) => {
+                    let loaded = self.load(*address, ev.is_volatile, span);
+                    self.choose_pointee(object, loaded, span)
                 }
                 _ => self.load(*address, ev.is_volatile, span),
             },
@@ -156,7 +186,7 @@ impl Builder<'_> {
         let place = match &base.what {
             What::Place(address) => {
                 let address = self.member_address(*address, name, span);
-                Ev { what: What::Place(address), ty, is_volatile: base.is_volatile }
+                Ev::volatile_place(address, ty, base.is_volatile)
             }
             What::Parts(parts) => match parts.iter().find(|(part, _)| part == name) {
                 Some((_, value)) => Ev::value(*value, ty),
@@ -184,7 +214,7 @@ impl Builder<'_> {
     }
 
     pub fn place_behind(&self, address: Value, pointee: &Pointee) -> Ev {
-        Ev { what: What::Place(address), ty: pointee.ty.clone(), is_volatile: pointee.is_volatile }
+        Ev::volatile_place(address, pointee.ty.clone(), pointee.is_volatile)
     }
 
     /// The object `this` points to, if the code stands in a method.
@@ -251,7 +281,7 @@ impl Builder<'_> {
             .map(|(axis, name)| (Name::from(name), self.emit(Op::Source(source_of(kind, *axis)), span)));
         let parts = parts.collect();
         let name = if matches!(kind, BlockDim | GridDim) { "dim3" } else { "uint3" };
-        Ev { what: What::Parts(parts), ty: Ty::vector(name, super::types::UNSIGNED, 3), is_volatile: false }
+        Ev::parts(parts, Ty::vector(name, super::types::UNSIGNED, 3))
     }
 
     // Effects

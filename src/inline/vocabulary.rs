@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::types::{GroupTy, INT, Ty, UNSIGNED, scalar, vector};
-use super::values::{Ev, What};
+use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -173,10 +173,18 @@ impl Builder<'_> {
 
     fn known_function(&mut self, kind: FunctionKind, name: &Name, list: &[Arg], span: Span) -> Ev {
         match kind {
-            FunctionKind::First => match list.first().and_then(|arg| arg.ev.clone()) {
-                Some(ev) => ev,
-                None => self.call_unseen(name, list, span),
-            },
+            FunctionKind::First | FunctionKind::Move | FunctionKind::Forward => {
+                match list.first().and_then(|arg| arg.ev.clone()) {
+                    Some(ev) => {
+                        let moves = match (kind, &ev.what) {
+                            (FunctionKind::Forward, What::Place(address)) => self.movable.contains(address),
+                            _ => kind == FunctionKind::Move,
+                        };
+                        Ev { category: if moves { Category::Moved } else { Category::Lvalue }, ..ev }
+                    }
+                    None => self.call_unseen(name, list, span),
+                }
+            }
             FunctionKind::Pure
                 if list.iter().all(|arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..))) =>
             {
@@ -413,13 +421,13 @@ impl Builder<'_> {
                 if self.keeps_temporaries {
                     self.destroy_later(address, ty, span);
                 }
-                Ev::place(address, ty.clone())
+                Ev::made(address, ty.clone())
             }
             Ty::Array(..) => {
                 let object = self.temporary("temporary", ty, span);
                 let address = self.address(object, span);
                 self.initialise_arguments(address, ty, args, true, span);
-                Ev::place(address, ty.clone())
+                Ev::made(address, ty.clone())
             }
             _ => {
                 let list = self.eval_args(args);
@@ -441,7 +449,13 @@ impl Builder<'_> {
             Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
             ty if self.is_numbered_barrier(ty) => self.construct_numbered_barrier(ty, list),
             _ => match list {
-                [] => Ev::value(self.int(0, span), ty.clone()),
+                [] => {
+                    let value = match ty.value() {
+                        Ty::Named(named) => super::constant::trait_value(&named.name, &named.args),
+                        _ => None,
+                    };
+                    Ev::value(self.int(value.map_or(0, |(value, _)| value), span), ty.clone())
+                }
                 [one] => {
                     let ev = one.ev.clone();
                     let Some(ev) = ev else {
@@ -488,7 +502,7 @@ impl Builder<'_> {
             };
             parts.push((name, value));
         }
-        Ev { what: What::Parts(parts), ty: ty.clone(), is_volatile: false }
+        Ev::parts(parts, ty.clone())
     }
 }
 

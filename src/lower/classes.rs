@@ -125,7 +125,9 @@ fn template_member(reader: &mut Reader, id: Id, class: &mut Class) {
             }
             Kind::AliasDeclaration => class.aliases.extend(alias(reader, child)),
             Kind::Declaration | Kind::FieldDeclaration => {
-                class.members.extend(declared(reader, child, Scope::Class).1);
+                let mut all = declared(reader, child, Scope::Class).1;
+                all.iter_mut().for_each(|declaration| declaration.template = template.clone());
+                class.members.extend(all);
             }
             _ => {}
         }

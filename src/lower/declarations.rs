@@ -3,7 +3,7 @@
 //! `Tile tile(store);` is read as the variable that it nearly always is; only what cannot be an argument makes it a function.
 
 use crate::lower::expressions::{arguments, expression};
-use crate::lower::names::{parameters_as_arguments, plain_name};
+use crate::lower::names::{last_name, parameters_as_arguments, path, plain_name};
 use crate::lower::reader::Reader;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{Specifiers, specifiers, type_descriptor, unwrap_declarator};
@@ -66,13 +66,28 @@ fn declarator(reader: &mut Reader, specifiers: &Specifiers, id: Id, scope: Scope
             None => it.ty = Type::plain(TypeKind::Function),
         }
     }
+    let mut specialises = None;
     let name = match it.name {
+        Some(name) if reader.kind(name) == Kind::TemplateFunction => {
+            let path = reader.deeper(name, |reader| path(reader, name)).unwrap_or_default();
+            specialises = path.segments.last().and_then(|last| last.args.clone());
+            last_name(&path)
+        }
         Some(name) => plain_name(reader, name),
         None if it.bindings.is_empty() => return None,
         None => Name::from(""),
     };
     let bindings = it.bindings.iter().map(|binding| reader.name_of(*binding)).collect();
-    Some(Declaration { name, bindings, ty: it.ty, storage: specifiers.storage, init: initial, span: reader.span(id) })
+    Some(Declaration {
+        name,
+        bindings,
+        ty: it.ty,
+        storage: specifiers.storage,
+        init: initial,
+        span: reader.span(id),
+        template: Vec::new(),
+        specialises,
+    })
 }
 
 /// The arguments of `Tile tile(store)`, if it is no function.

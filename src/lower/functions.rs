@@ -2,7 +2,7 @@
 
 use crate::lower::calls::trailing_type;
 use crate::lower::declarations::parameters;
-use crate::lower::expressions::arguments;
+use crate::lower::expressions::{arguments, expression};
 use crate::lower::names::{last_name, path};
 use crate::lower::reader::{Reader, plain_path};
 use crate::lower::statements::body;
@@ -25,7 +25,28 @@ pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Op
         Some(list) => initialisers(reader, list),
         None => Vec::new(),
     };
-    Some(Function { name, template, params, result, initialisers, body: body(reader, block), unreadable: None })
+    let requires = requirements(reader, id);
+    let body = body(reader, block);
+    Some(Function { name, template, params, result, requires, initialisers, body, unreadable: None })
+}
+
+/// What stands behind `requires`, before or behind the declarator.
+fn requirements(reader: &mut Reader, id: Id) -> Vec<Expr> {
+    let declarator = reader.child(id, Field::Declarator);
+    let clauses: Vec<Id> = std::iter::once(id)
+        .chain(declarator)
+        .filter_map(|within| reader.tree.child_of_kind(within, Kind::RequiresClause))
+        .collect();
+    let constraint = |reader: &Reader, clause: Id| {
+        reader.tree.children(clause).find(|child| !matches!(reader.text(*child), "requires" | "(" | ")"))
+    };
+    clauses
+        .into_iter()
+        .filter_map(|clause| {
+            let constraint = constraint(reader, clause)?;
+            reader.deeper(constraint, |reader| expression(reader, constraint))
+        })
+        .collect()
 }
 
 /// The head of a `function_definition` or `declaration`.

@@ -153,11 +153,18 @@ fn keyword(reader: &mut Reader, id: Id, word: &'static str) -> StmtKind {
 /// What can be told of a part that the grammar could not read: the statements in it, in order.
 fn recovered(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
     let reached = reader.deeper(id, |reader| {
+        let mut template = Vec::new();
         for child in reader.tree.children(id) {
             if reader.kind(child) == Kind::TemplateParameterList {
-                crate::lower::declarations::template_parameters(reader, child);
-            } else {
-                push(reader, child, list);
+                template = crate::lower::declarations::template_parameters(reader, child);
+                continue;
+            }
+            let before = list.len();
+            push(reader, child, list);
+            for stmt in &mut list[before..] {
+                if let StmtKind::Declare(all) = &mut stmt.kind {
+                    all.iter_mut().for_each(|declaration| declaration.template = template.clone());
+                }
             }
         }
     });
@@ -261,6 +268,8 @@ fn disguised_declaration(reader: &mut Reader, id: Id) -> Option<Declaration> {
         storage: Storage::default(),
         init: value.map_or(Init::None, |value| Init::Expr(expression(reader, value))),
         span: reader.span(id),
+        template: Vec::new(),
+        specialises: None,
     })
 }
 
@@ -471,6 +480,8 @@ fn range_for(reader: &mut Reader, id: Id) -> StmtKind {
         storage: specifiers.storage,
         init: Init::None,
         span: declarator.map_or(reader.span(id), |declarator| reader.span(declarator)),
+        template: Vec::new(),
+        specialises: None,
     };
     StmtKind::RangeFor { init, variable, range, body: Box::new(field_body(reader, id)) }
 }
@@ -495,7 +506,16 @@ fn handler(reader: &mut Reader, clause: Id) -> Stmt {
         let param = parameter(reader, caught);
         if let Some(name) = param.name {
             let (storage, span) = (Storage::default(), param.span);
-            let declaration = Declaration { name, bindings: Vec::new(), ty: param.ty, storage, init: Init::None, span };
+            let declaration = Declaration {
+                name,
+                bindings: Vec::new(),
+                ty: param.ty,
+                storage,
+                init: Init::None,
+                span,
+                template: Vec::new(),
+                specialises: None,
+            };
             block.push(Stmt { kind: StmtKind::Declare(vec![declaration]), span });
         }
     }

@@ -154,7 +154,10 @@ pub fn unwrap_declarator(reader: &mut Reader, base: Type, id: Option<Id>) -> Dec
             Kind::ReferenceDeclarator | Kind::AbstractReferenceDeclarator => {
                 it.ty = match it.ty.kind {
                     TypeKind::Function => it.ty,
-                    _ => Type::plain(TypeKind::Reference(Box::new(it.ty))),
+                    _ => Type {
+                        is_rvalue: reader.text(id).trim_start().starts_with("&&"),
+                        ..Type::plain(TypeKind::Reference(Box::new(it.ty)))
+                    },
                 };
                 declared_within(reader, id)
             }

@@ -94,6 +94,8 @@ pub struct FunctionParts {
     pub body: Option<Tokens>,
     /// The name comes out of a macro that stays unexpanded here (`TEST(a, b) {`).
     pub macro_name: bool,
+    /// What each `requires` clause asks for.
+    pub requirements: Vec<Tokens>,
 }
 
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -562,6 +562,11 @@ impl<'a> Facts<'a> {
                 let (inner, most) = (self.bounds(*inner), (1i64 << (bits - 1)) - 1);
                 if inner.low >= 0 && inner.high <= most { inner } else { Bounds::ANY }
             }
+            // A shift by less than nothing has no meaning.
+            Node::Binary(Operator::Shl, one, by) if self.symbols.as_int(*one) == Some(1) => {
+                let by = self.bounds(*by);
+                if by.high < 63 { Bounds::new(1 << by.low.clamp(0, 62), 1 << by.high.max(0)) } else { Bounds::ANY }
+            }
             Node::Binary(Operator::BitAnd, a, b) => match (self.symbols.as_int(*a), self.symbols.as_int(*b)) {
                 (Some(mask), _) | (_, Some(mask)) if mask >= 0 => Bounds::new(0, mask),
                 _ => Bounds::ANY,
@@ -590,6 +595,17 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// Of a sum, in which a term may stand several times.
+    pub fn bounds_of_sum(&self, terms: Vec<(Symbol, i64)>, constant: i64) -> Bounds {
+        let mut total: FxHashMap<Symbol, i64> = FxHashMap::default();
+        for (term, factor) in terms {
+            *total.entry(term).or_default() += factor;
+        }
+        let mut terms: Vec<(Symbol, i64)> = total.into_iter().filter(|(_, factor)| *factor != 0).collect();
+        terms.sort();
+        self.sum_bounds(&terms, constant)
+    }
+
     fn sum_bounds(&self, terms: &[(Symbol, i64)], constant: i64) -> Bounds {
         let mut left: Vec<(Symbol, i64)> = terms.to_vec();
         let mut total = Bounds::new(constant, constant);
@@ -599,7 +615,29 @@ impl<'a> Facts<'a> {
             .copied()
             .filter(|(term, _)| matches!(self.symbols.node(*term), Node::Binary(Operator::Div, ..)))
             .collect();
+        // With q for x / c, x / (c * d) is q / d: a * (q - d * (q / d)) likewise.
+        let parts = |term: Symbol| match *self.symbols.node(term) {
+            Node::Binary(Operator::Div, value, by) => Some((value, self.symbols.as_int(by).filter(|by| *by > 0)?)),
+            _ => None,
+        };
+        for (coarse, factor) in &quotients {
+            let fine = quotients.iter().find(|(fine, times)| match (parts(*coarse), parts(*fine)) {
+                (Some((x, by)), Some((same, c))) if x == same && by > c && by % c == 0 => {
+                    *factor == times.saturating_mul(-(by / c)) && left.contains(&(*fine, *times))
+                }
+                _ => false,
+            });
+            if let Some((fine, times)) = fine
+                && let (Some((_, by)), Some((_, c))) = (parts(*coarse), parts(*fine))
+            {
+                left.retain(|(have, _)| have != coarse && have != fine);
+                total = total.add(Bounds::new(0, by / c - 1).scale(*times));
+            }
+        }
         for (term, factor) in quotients {
+            if !left.contains(&(term, factor)) {
+                continue;
+            }
             let Node::Binary(Operator::Div, value, by) = *self.symbols.node(term) else { continue };
             let Some(by) = self.symbols.as_int(by).filter(|by| *by > 0 && factor % *by == 0) else { continue };
             let times = -factor / by;

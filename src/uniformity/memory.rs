@@ -46,7 +46,8 @@ pub fn scope(barrier: &Barrier) -> Extent {
 }
 
 impl<'a> Order<'a> {
-    pub fn new(graph: &'a Graph, flow: &'a Flow, block_of: &'a [BlockId], most_threads: u32) -> Order<'a> {
+    pub fn new(graph: &'a Graph, flow: &'a Flow, values: &'a Values, most_threads: u32) -> Order<'a> {
+        let block_of = &values.block_of;
         let mut index_of = vec![0; graph.insts.len()];
         let mut barriers = vec![Vec::new(); graph.blocks.len()];
         for block in &flow.order {
@@ -62,24 +63,39 @@ impl<'a> Order<'a> {
                 }
             }
         }
+        for entry in super::ticket::entries(graph, flow, values) {
+            barriers[entry.index()].insert(0, (0, Extent::GRID));
+        }
         Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default(), waiting: RefCell::default() }
     }
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
     /// says that ways into a further trip of a loop count.
-    fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
+    pub fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
         let (start, end) = (self.block_of[from.index()], self.block_of[to.index()]);
         let (first, last) = (self.index_of[from.index()], self.index_of[to.index()]);
-        let barrier_between = |block: BlockId, low: u32, high: u32| {
-            self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
-        };
-        if start == end && first < last && !barrier_between(start, first, last) {
+        if start == end && first < last && !self.barrier_between(start, first, last, group) {
             return true;
         }
-        if !self.flow.runs(start) || !self.flow.runs(end) || barrier_between(start, first, u32::MAX) {
+        if !self.flow.runs(start) || !self.flow.runs(end) || self.barrier_between(start, first, u32::MAX, group) {
             return false;
         }
-        !barrier_between(end, 0, last) && self.reached_from(start, group, round)[end.index()]
+        !self.barrier_between(end, 0, last, group) && self.reached_from(start, group, round)[end.index()]
+    }
+
+    /// Whether some way leads from the start of a block to an instruction without a barrier of the group between.
+    pub fn leads_to(&self, start: BlockId, to: InstId, group: Extent) -> bool {
+        let end = self.block_of[to.index()];
+        if self.barrier_between(end, 0, self.index_of[to.index()], group) {
+            return false;
+        }
+        let passes = || !self.barrier_between(start, 0, u32::MAX, group);
+        start == end || passes() && self.reached_from(start, group, true)[end.index()]
+    }
+
+    /// A barrier of the group stands in the block at a position from `low` up to `high`.
+    fn barrier_between(&self, block: BlockId, low: u32, high: u32, group: Extent) -> bool {
+        self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
     }
 
     /// Blocks that some way from the end of `start` leads to without a barrier of the group.
@@ -131,10 +147,13 @@ impl Order<'_> {
     }
 }
 
-/// A load that may race, and the write it races with.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+/// What a load may race with.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    pub write: InstId,
+    /// The writes that part the smallest group; at least one.
+    pub writes: Vec<InstId>,
+    /// Only threads of the same block write there.
+    pub within_block: bool,
 }
 
 pub struct Memory<'a> {
@@ -186,9 +205,17 @@ impl<'a> Memory<'a> {
         }
         let writes = self.writes_to(load);
         let shared = self.is_shared(load.address);
+        let unseen = self.is_object_of_unseen_caller(load.address);
+        if unseen && self.each_keeps_its_own(facts, &writes, control) {
+            let before = writes.iter().filter(|write| self.order.unordered(write.inst, load.inst, Extent::GRID, true));
+            let written = before.map(|write| {
+                let value = write.value.map_or(Agreement::THREAD, |value| facts.agreement(value));
+                value.meet(control(write.block))
+            });
+            return (written.fold(address, Agreement::meet), None);
+        }
         // A cell that is picked by the block's index belongs to that block.
-        let own = shared || address.shown <= Extent::BLOCK;
-        let unknown_owner = self.is_of_unseen_caller(load.address);
+        let own = shared || address.shown <= Extent::BLOCK || unseen;
         let mut race = None;
         // Each block has its own shared memory.
         let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
@@ -199,20 +226,18 @@ impl<'a> Memory<'a> {
         for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
-            let found = writes.iter().find(|write| {
+            let racing = writes.iter().filter(|write| {
                 self.races(facts, load, write, group, barrier, control)
-                    && !(unknown_owner
+                    && !(unseen
                         && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
             });
-            match found {
-                None => {
-                    let shown = Agreement::of(group);
-                    let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
-                    return (shown.meet(reach), race);
-                }
-                // The write that counts is the one that the smallest group is parted by.
-                Some(write) => race = Some(Race { write: write.inst }),
+            let racing: Vec<InstId> = racing.map(|write| write.inst).collect();
+            if racing.is_empty() {
+                let shown = Agreement::of(group);
+                let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                return (shown.meet(reach), race);
             }
+            race = Some(Race { writes: racing, within_block: own });
         }
         (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
     }
@@ -225,12 +250,24 @@ impl<'a> Memory<'a> {
             && forks.iter().all(|each| self.values.condition[each.fork.index()].is_none_or(common))
     }
 
-    /// The object of a method that nobody in view calls: whether each thread has its own is not known.
-    fn is_of_unseen_caller(&self, address: Symbol) -> bool {
-        let is_this = |root: &Symbol| {
-            matches!(self.values.symbols.node(*root), Node::Leaf(Leaf::Source(Source::Param { index: u32::MAX, .. })))
+    /// An object that a caller of this function hands over, none being in view: whether each thread has its own is
+    /// not known.
+    fn is_object_of_unseen_caller(&self, address: Symbol) -> bool {
+        let is_object = |root: &Symbol| {
+            let node = self.values.symbols.node(*root);
+            matches!(node, Node::Leaf(Leaf::Source(Source::Param { object: true, .. })))
         };
-        !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_this)
+        !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_object)
+    }
+
+    /// All threads of a warp write different values to one place of the object, which would make no sense if they
+    /// had it in common.
+    fn each_keeps_its_own(&self, facts: &Facts, writes: &[&Access], control: &dyn Fn(BlockId) -> Agreement) -> bool {
+        let agrees = |symbol: Symbol| facts.agreement(symbol).shown >= Extent::WARP;
+        writes.iter().any(|write| {
+            let differs = write.value.is_some_and(|value| !agrees(value));
+            differs && agrees(write.address) && control(write.block).shown >= Extent::WARP
+        })
     }
 
     /// The address comes out of memory itself, so that it hardly leads to the object which holds it.

@@ -27,7 +27,7 @@ pub struct Solution {
 const MAX_ROUNDS: usize = 200;
 
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
-    let order = Order::new(graph, flow, &values.block_of, shape.most_threads());
+    let order = Order::new(graph, flow, values, shape.most_threads());
     let memory = Memory::new(order, values);
     let structure = Structure { graph, flow, values, joins: RefCell::default(), memory };
     let leaves = structure.relevant(wanted);

@@ -605,6 +605,17 @@ impl Symbols {
                 };
             }
         }
+        // A choice between a number and something else, compared with that number.
+        for (x, y) in [(a, b), (b, a)] {
+            let Some(wanted) = self.as_int(y) else { continue };
+            let Node::Select(on, yes, no) = *self.node(x) else { continue };
+            for (arm, other, taken) in [(yes, no, on), (no, yes, self.not(on))] {
+                if self.as_int(arm) == Some(wanted) {
+                    let by_other = self.equal(other, y);
+                    return self.or(taken, by_other);
+                }
+            }
+        }
         let difference = self.sub(a, b);
         self.zero(difference)
     }

@@ -3,7 +3,7 @@
 use crate::graph::ItemId;
 use crate::source::index::File;
 use crate::source::items::ItemKind;
-use crate::source::lexer::{Token, TokenKind};
+use crate::source::lexer::{Token, TokenKind, lex};
 use crate::source::tree::Tree;
 use crate::text::FileId;
 use crate::words::{GroupMaker, Words};
@@ -60,8 +60,9 @@ impl<'t> Mentions<'t> {
         names.sort_unstable();
         let symbols: FxHashMap<&[u8], u32> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
         let ids: Vec<FileId> = tree.files.ids().collect();
-        let gathered: Vec<Vec<(Node, Vec<u32>)>> =
-            ids.par_iter().map(|id| of_file(tree, words, &symbols, &redefined, *id)).collect();
+        let pasting = pasting_macros(tree, &symbols);
+        let spelt = Spelt { symbols: &symbols, names: &names, pasting: &pasting, redefined: &redefined };
+        let gathered: Vec<Vec<(Node, Vec<u32>)>> = ids.par_iter().map(|id| of_file(tree, words, &spelt, *id)).collect();
         let mut mentioning = vec![Vec::new(); names.len()];
         let (mut nodes, mut mentioned) = (Vec::new(), Vec::new());
         let mut by_item = FxHashMap::default();
@@ -100,16 +101,55 @@ impl<'t> Mentions<'t> {
     }
 }
 
-fn of_file(
-    tree: &Tree,
-    words: &Words,
-    symbols: &FxHashMap<&[u8], u32>,
-    redefined: &[(Vec<u8>, FileId)],
-    id: FileId,
-) -> Vec<(Node, Vec<u32>)> {
+/// What is known of the names of all files.
+struct Spelt<'a> {
+    symbols: &'a FxHashMap<&'a [u8], u32>,
+    names: &'a [&'a str],
+    /// Macros that paste names together, and those that use them.
+    pasting: &'a FxHashSet<u32>,
+    /// Barrier functions that a macro replaces, and where it stands.
+    redefined: &'a [(Vec<u8>, FileId)],
+}
+
+/// Macros by whose use a name may be mentioned that no token spells.
+fn pasting_macros(tree: &Tree, symbols: &FxHashMap<&[u8], u32>) -> FxHashSet<u32> {
+    let mut pasting: FxHashSet<u32> = FxHashSet::default();
+    let mut using: Vec<(u32, Vec<u32>)> = Vec::new();
+    for id in tree.files.ids() {
+        let file = tree.files.get(id);
+        for define in &file.macros {
+            let Some(name) = symbols.get(file.text(define.name)) else { continue };
+            let body = file.tokens.get(define.body.start as usize..define.body.end as usize).unwrap_or_default();
+            // `, ## __VA_ARGS__` makes no name.
+            let pastes = |pair: &[Token]| pair[1].bytes(&file.bytes) == b"##" && pair[0].first != b',';
+            if body.windows(2).any(pastes) {
+                pasting.insert(*name);
+            } else {
+                let used = body.iter().filter(|token| token.kind == TokenKind::Identifier);
+                let used: Vec<u32> = used.filter_map(|token| symbols.get(token.bytes(&file.bytes)).copied()).collect();
+                using.push((*name, used));
+            }
+        }
+    }
+    while !pasting.is_empty() {
+        let known = pasting.len();
+        for (name, used) in &using {
+            if used.iter().any(|used| pasting.contains(used)) {
+                pasting.insert(*name);
+            }
+        }
+        if pasting.len() == known {
+            break;
+        }
+    }
+    pasting
+}
+
+fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, Vec<u32>)> {
+    let symbols = spelt.symbols;
     let file = tree.files.get(id);
     let mut group_words = GroupWords::of(file, words);
-    let in_view = redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
+    let in_view = spelt.redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
     group_words.redefined = in_view.map(|(word, _)| word.clone()).collect();
     let mut gathered = Vec::new();
     for define in &file.macros {
@@ -135,6 +175,11 @@ fn of_file(
         }
         let mut scan = Scan::new(symbols, words, &group_words, is_function && !marked);
         tree.visit_tokens(item_id, |bytes, tokens, range| scan.tokens(bytes, tokens, range));
+        if is_function && marked && scan.found.iter().any(|symbol| spelt.pasting.contains(symbol)) {
+            let text = tree.text(item_id).expanded.text;
+            let lexed = lex(text.as_bytes());
+            scan.tokens(text.as_bytes(), &lexed.tokens, 0..lexed.tokens.len() as u32);
+        }
         let node = Node {
             place: Place::Item(item_id),
             file: id,
@@ -142,6 +187,10 @@ fn of_file(
             has_barrier: scan.has_barrier,
             launches: is_function && !marked && has_launch,
         };
+        for (pointer, held) in scan.pointers(tree, spelt.names) {
+            let node = Node { place: Place::Macro, file: id, name: Some(pointer), has_barrier: false, launches: false };
+            gathered.push((node, vec![held]));
+        }
         gathered.push((node, scan.finish()));
     }
     gathered
@@ -181,11 +230,26 @@ struct Scan<'a> {
     unmarked: bool,
     found: Vec<u32>,
     has_barrier: bool,
+    /// `pointer = function`: the pointer stands for the function wherever it is named.
+    handed: Vec<(u32, u32)>,
+    /// What the host writes to and reads from by name.
+    host_writes: Vec<u32>,
+    host_reads: Vec<u32>,
 }
 
 impl<'a> Scan<'a> {
     fn new(symbols: &'a FxHashMap<&'a [u8], u32>, words: &'a Words, file: &'a GroupWords, unmarked: bool) -> Scan<'a> {
-        Scan { symbols, words, file, unmarked, found: Vec::new(), has_barrier: false }
+        Scan {
+            symbols,
+            words,
+            file,
+            unmarked,
+            found: Vec::new(),
+            has_barrier: false,
+            handed: Vec::new(),
+            host_writes: Vec::new(),
+            host_reads: Vec::new(),
+        }
     }
 
     fn tokens(&mut self, bytes: &[u8], tokens: &[Token], range: std::ops::Range<u32>) {
@@ -196,6 +260,10 @@ impl<'a> Scan<'a> {
                     let word = token.bytes(bytes);
                     if let Some(symbol) = self.symbols.get(word) {
                         self.found.push(*symbol);
+                        self.hands_on(*symbol, bytes, tokens.get(at + 1..).unwrap_or_default());
+                    }
+                    if self.unmarked && word.ends_with(b"Symbol") {
+                        self.host_symbol(word, bytes, tokens.get(at + 1..).unwrap_or_default());
                     }
                     if !self.has_barrier {
                         let before =
@@ -208,6 +276,44 @@ impl<'a> Scan<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// `symbol = other;`, `symbol = &other;`
+    fn hands_on(&mut self, symbol: u32, bytes: &[u8], behind: &[Token]) {
+        let [equals, rest @ ..] = behind else { return };
+        if equals.bytes(bytes) != b"=" {
+            return;
+        }
+        let rest = if rest.first().is_some_and(|next| next.first == b'&') { &rest[1..] } else { rest };
+        if let [value, end, ..] = rest
+            && matches!(end.first, b';' | b',' | b')' | b'}')
+            && let Some(other) = self.symbols.get(value.bytes(bytes))
+        {
+            self.handed.push((symbol, *other));
+        }
+    }
+
+    /// `cudaMemcpyToSymbol(symbol, ..)`, `cudaMemcpyFromSymbol(.., symbol, ..)`
+    fn host_symbol(&mut self, word: &[u8], bytes: &[u8], behind: &[Token]) {
+        let to = word.ends_with(b"ToSymbol");
+        if !to && !word.ends_with(b"FromSymbol") {
+            return;
+        }
+        let skip = if to { 0 } else { behind.iter().position(|token| token.first == b',').unwrap_or(behind.len()) };
+        let named = behind.iter().skip(skip).take(4).find(|token| token.kind == TokenKind::Identifier);
+        if let Some(symbol) = named.and_then(|token| self.symbols.get(token.bytes(bytes))) {
+            if to { self.host_writes.push(*symbol) } else { self.host_reads.push(*symbol) }
+        }
+    }
+
+    /// Pointers with the functions or pointers that are put into them.
+    fn pointers(&self, tree: &Tree, names: &[&str]) -> Vec<(u32, u32)> {
+        let from_host = self.host_writes.iter().flat_map(|to| self.host_reads.iter().map(|from| (*to, *from)));
+        let is_pointer = |symbol: u32| {
+            let named = tree.named(names[symbol as usize]);
+            named.iter().any(|id| matches!(tree.item(*id).kind, ItemKind::Value))
+        };
+        self.handed.iter().copied().chain(from_host).filter(|(to, from)| to != from && is_pointer(*to)).collect()
     }
 
     fn is_barrier(&self, word: &[u8], before: &[u8], called: bool) -> bool {

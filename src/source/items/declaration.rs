@@ -36,6 +36,8 @@ pub(super) struct Function {
     pub initialisers: Option<Range<usize>>,
     pub body: Option<Range<usize>>,
     pub macro_name: bool,
+    /// What follows each `requires`.
+    pub requirements: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -88,7 +90,14 @@ struct Candidate {
 
 /// Reads the declaration that starts at `start`, behind its template headers.
 pub(super) fn read(view: &View, start: usize, macro_use: &dyn Fn(usize) -> MacroUse) -> Declaration {
-    let mut reader = Reader { view, macro_use, at: start, out: Declaration::empty(start), candidates: Vec::new() };
+    let mut reader = Reader {
+        view,
+        macro_use,
+        at: start,
+        out: Declaration::empty(start),
+        candidates: Vec::new(),
+        requirements: Vec::new(),
+    };
     reader.head();
     reader.out
 }
@@ -105,6 +114,7 @@ struct Reader<'a, 'v> {
     at: usize,
     out: Declaration,
     candidates: Vec<Candidate>,
+    requirements: Vec<Range<usize>>,
 }
 
 impl Reader<'_, '_> {
@@ -156,7 +166,11 @@ impl Reader<'_, '_> {
                             continue;
                         }
                         b"requires" => {
-                            self.at = self.behind_requirement(self.at + 1);
+                            self.requirement();
+                            if !self.typed() && !has_type {
+                                result_start = self.at;
+                                path.segments.clear();
+                            }
                             continue;
                         }
                         b"extern" if view.kind(self.at + 1) == Some(TokenKind::String) => {
@@ -422,6 +436,13 @@ impl Reader<'_, '_> {
         at
     }
 
+    /// A `requires` clause.
+    fn requirement(&mut self) {
+        let from = self.at + 1;
+        self.at = self.behind_requirement(from);
+        self.requirements.push(from..self.at);
+    }
+
     /// Behind the first part of a `requires` clause that could be mistaken for a body or parameters.
     fn behind_requirement(&self, from: usize) -> usize {
         let view = self.view;
@@ -595,18 +616,22 @@ impl Reader<'_, '_> {
         let view = self.view;
         let start = self.at + 1;
         let mut at = start;
+        let mut end = None;
         while at < view.len() {
             match view.text(at) {
                 b"{" | b";" | b"}" | b"=" | b":" => break,
                 b"requires" => {
-                    at = self.behind_requirement(at + 1);
+                    self.at = at;
+                    end.get_or_insert(at);
+                    self.requirement();
+                    at = self.at;
                     continue;
                 }
                 _ => at = view.step(at),
             }
         }
         self.at = at;
-        self.function(Some(start..at), None);
+        self.function(Some(start..end.unwrap_or(at)), None);
     }
 
     fn chosen(&self) -> usize {
@@ -657,6 +682,7 @@ impl Reader<'_, '_> {
             initialisers,
             body,
             macro_name: candidate.is_macro,
+            requirements: std::mem::take(&mut self.requirements),
         }));
         self.out.next = next;
     }

@@ -116,7 +116,7 @@ impl<'u, 'f> Walk<'u, 'f> {
             b"typedef" if class_head(view, at, &|_| MacroUse::default()).is_none_or(|head| head.body.is_none()) => {
                 return self.typedef(source, start, at);
             }
-            b"concept" => return behind_statement(view, at),
+            b"concept" => return self.concept(source, start, at, templates),
             b"enum" => {
                 if let Some(next) = self.enumeration(source, start, at) {
                     return next;
@@ -213,6 +213,7 @@ impl<'u, 'f> Walk<'u, 'f> {
             initialisers: function.initialisers.map(|range| view.range(range)),
             body: function.body.map(|range| view.range(range)),
             macro_name: function.macro_name,
+            requirements: function.requirements.iter().map(|range| view.range(range.clone())).collect(),
         });
         self.items.found.push(found);
     }
@@ -378,6 +379,19 @@ impl<'u, 'f> Walk<'u, 'f> {
             found
         };
         self.items.found.push(found);
+        end
+    }
+
+    /// A constant for each of its arguments, where it does not look into types.
+    fn concept(&mut self, source: &Source, start: usize, at: usize, templates: Vec<Tokens>) -> usize {
+        let view = source.view;
+        let end = behind_statement(view, at);
+        if view.identifier(at + 1).is_some() && !(at..end).any(|at| view.byte(at, b'{')) {
+            let attributes = Attributes { is_constexpr: true, ..Attributes::default() };
+            let mut found = self.found(source, ItemKind::Value, at + 1, start..end, &attributes);
+            found.templates = templates;
+            self.items.found.push(found);
+        }
         end
     }
 

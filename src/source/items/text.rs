@@ -148,6 +148,7 @@ impl Composer {
         self.literal("(");
         self.tokens(from, parts.params.clone());
         self.literal(")");
+        self.requirements(from, parts);
         if let Some(initialisers) = &parts.initialisers {
             self.literal(" ");
             self.tokens(from, initialisers.clone());
@@ -163,6 +164,20 @@ impl Composer {
             None => self.literal(";"),
         }
         self.done.overflowed |= from.expansion.overflowed;
+    }
+
+    /// All `requires` clauses as one behind the parameters; those that look into types are left out.
+    fn requirements(&mut self, from: Origin, parts: &FunctionParts) {
+        let view = from.view;
+        let plain = |range: &&Tokens| !(range.start..range.end).any(|at| view.byte(at as usize, b'{'));
+        for (index, range) in parts.requirements.iter().filter(plain).enumerate() {
+            self.literal(if index == 0 { " requires ((" } else { " && (" });
+            self.tokens(from, range.clone());
+            self.literal(")");
+        }
+        if parts.requirements.iter().any(|range| plain(&range)) {
+            self.literal(")");
+        }
     }
 
     /// The header by its tokens in the file, and the body as it comes.
@@ -215,7 +230,10 @@ impl Composer {
         if words.is_empty() || matches!(parts.role, Role::Constructor | Role::Destructor) {
             return self.literal("void");
         }
-        if !simple {
+        // `enable_if_t<!is_same<T, int>::value>` decides whether the function is there at all.
+        let decides = |at: &usize| matches!(view.text(*at), b"enable_if_t" | b"enable_if");
+        let readable = |at: &usize| !matches!(view.text(*at), b"decltype" | b"requires" | b"{" | b"}" | b"operator");
+        if !simple && !(words.iter().any(decides) && words.iter().all(readable)) {
             return self.literal("auto");
         }
         for (index, at) in words.into_iter().enumerate() {

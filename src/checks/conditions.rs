@@ -1,0 +1,141 @@
+//! What must hold where an instruction runs: the conditions of its guards, taken apart, and what follows from them.
+
+use super::Check;
+use crate::flow::control::Dependence;
+use crate::graph::{End, InstId};
+use crate::uniformity::extent::Extent;
+use crate::uniformity::symbols::{Node, Operator, Symbol, Symbols};
+
+/// A dependence as a condition and the truth value it must have.
+pub fn condition(check: &Check, dependence: Dependence) -> Option<(Symbol, bool)> {
+    let on = check.analysed.values.condition[dependence.fork.index()]?;
+    match &check.analysed.graph.blocks[dependence.fork.index()].end {
+        End::Branch { yes, .. } => Some((on, *yes == dependence.by)),
+        _ => None,
+    }
+}
+
+/// All that holds where an instruction runs, as its guards say.
+pub fn guards(check: &Check, inst: InstId) -> Vec<Conjunct> {
+    let mut known = Vec::new();
+    for each in check.dependences(check.analysed.block(inst)).iter() {
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(&check.analysed.values.symbols, on, wanted, &mut known);
+        }
+    }
+    known
+}
+
+/// The group agrees on it.
+pub fn agrees(check: &Check, each: &Conjunct, group: Extent) -> bool {
+    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= group;
+    match each {
+        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| whole(*term)),
+        Conjunct::Truth(symbol, _) => whole(*symbol),
+        Conjunct::Any(parts) => parts.iter().all(|part| agrees(check, part, group)),
+    }
+}
+
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conjunct {
+    /// This sum is negative; `!(x < 0)` is `-x - 1 < 0`.
+    Negative(Vec<(Symbol, i64)>, i64),
+    /// This symbol is true, or false.
+    Truth(Symbol, bool),
+    /// One of these.
+    Any(Vec<Conjunct>),
+}
+
+/// Splits `a && b` (or `!(a || b)`) into what must hold one by one.
+pub fn conjuncts(symbols: &Symbols, symbol: Symbol, wanted: bool, found: &mut Vec<Conjunct>) {
+    for (symbol, wanted) in flatten(symbols, symbol, wanted, Operator::And) {
+        let parts = flatten(symbols, symbol, wanted, Operator::Or);
+        let mut parts: Vec<Conjunct> =
+            parts.into_iter().map(|(symbol, wanted)| single(symbols, symbol, wanted)).collect();
+        parts.sort();
+        parts.dedup();
+        found.extend(if parts.len() == 1 { parts.pop() } else { Some(Conjunct::Any(parts)) });
+    }
+}
+
+/// The parts of a chain of `&&` (or of `||`), negations taken inside.
+pub fn flatten(symbols: &Symbols, symbol: Symbol, wanted: bool, chain: Operator) -> Vec<(Symbol, bool)> {
+    let mut found = Vec::new();
+    let mut work = vec![(symbol, wanted)];
+    while let Some((symbol, wanted)) = work.pop() {
+        match symbols.node(symbol) {
+            Node::Binary(operator @ (Operator::And | Operator::Or), a, b) if (*operator == chain) == wanted => {
+                work.extend([(*a, wanted), (*b, wanted)]);
+            }
+            Node::Not(inner) => work.push((*inner, !wanted)),
+            _ => found.push((symbol, wanted)),
+        }
+    }
+    found
+}
+
+fn single(symbols: &Symbols, symbol: Symbol, wanted: bool) -> Conjunct {
+    match symbols.node(symbol) {
+        Node::Binary(Operator::Negative, difference, _) => {
+            let (mut terms, mut constant) = symbols.terms(*difference);
+            if !wanted {
+                terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_neg());
+                constant = constant.wrapping_neg().wrapping_sub(1);
+            }
+            Conjunct::Negative(terms, constant)
+        }
+        _ => Conjunct::Truth(symbol, wanted),
+    }
+}
+
+/// Whoever passes the other guards of an instruction passes this one, too: `x < n` where `x / 32 < n / 32`. If the
+/// group agrees on what says so, the fork parts nobody that could have come.
+pub fn follows(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let Some((on, wanted)) = condition(check, dependence) else { return false };
+    let (mut asked, mut known) = (Vec::new(), Vec::new());
+    conjuncts(symbols, on, wanted, &mut asked);
+    for each in check.dependences(check.analysed.block(inst)).iter().filter(|each| each.fork != dependence.fork) {
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(symbols, on, wanted, &mut known);
+        }
+    }
+    known.retain_mut(|each| settle(check, each) && agrees(check, each, need));
+    asked.iter().all(|asked| known.iter().any(|known| known == asked || negative_from(check, known, asked)))
+}
+
+/// Leaves out what can never hold of several; false if nothing is left to go by.
+fn settle(check: &Check, conjunct: &mut Conjunct) -> bool {
+    if let Conjunct::Any(parts) = conjunct {
+        parts.retain(|part| match part {
+            Conjunct::Truth(symbol, wanted) => check.facts.decide(*symbol) != Some(!*wanted),
+            _ => true,
+        });
+        let [only] = &mut parts[..] else { return false };
+        *conjunct = only.clone();
+    }
+    true
+}
+
+/// From `known < 0` follows `asked < 0`: what `asked` has more than `c * known` stays below `c`.
+fn negative_from(check: &Check, known: &Conjunct, asked: &Conjunct) -> bool {
+    let (Conjunct::Negative(known, known_constant), Conjunct::Negative(asked, asked_constant)) = (known, asked) else {
+        return false;
+    };
+    let symbols = &check.analysed.values.symbols;
+    let divisors = known.iter().filter_map(|(term, _)| match symbols.node(*term) {
+        Node::Binary(Operator::Div, _, by) => symbols.as_int(*by),
+        _ => None,
+    });
+    let ratios = known.iter().flat_map(|(term, factor)| {
+        let same = asked.iter().filter(move |(other, _)| other == term);
+        same.filter_map(move |(_, other)| other.checked_div(*factor))
+    });
+    divisors.chain(ratios).filter(|factor| *factor > 0).any(|factor| {
+        let mut rest = asked.clone();
+        rest.extend(known.iter().map(|(term, by)| (*term, by.wrapping_mul(-factor))));
+        let constant = asked_constant.wrapping_sub(known_constant.wrapping_mul(factor));
+        check.facts.bounds_of_sum(rest, constant).high < factor
+    })
+}

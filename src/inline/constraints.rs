@@ -1,0 +1,271 @@
+//! Whether a template may be taken for its arguments: `enable_if`, `void_t`, `requires`, concepts. Where that cannot be told it may.
+
+use super::builder::Builder;
+use super::names::Found;
+use super::program::ItemKind;
+use super::templates::Deduced;
+use super::types::{Bound, Ty};
+use super::visit::{Node, visit};
+use crate::graph::ItemId;
+use crate::program::*;
+
+/// Aliases of aliases of `enable_if_t`.
+const DEEP: usize = 8;
+
+impl Builder<'_> {
+    /// `None` if its arguments, bound in the current scope, rule the function out; else whether they had to be weighed.
+    pub fn meets_constraints(&mut self, function: &Function) -> Option<bool> {
+        let mut weighed = false;
+        for condition in &function.requires {
+            match self.constant(condition) {
+                Some(0) => return None,
+                known => weighed |= known.is_some(),
+            }
+        }
+        for param in &function.template {
+            let out = match param {
+                TemplateParam::Value { name, ty, default, .. } => match self.concept_of(ty) {
+                    Some((concept, args)) => {
+                        let Some(bound) = name.as_ref().and_then(|name| self.bound_here(name)) else { continue };
+                        let args = std::iter::once(bound).chain(args).collect();
+                        let value = self.concept_value(&concept, args);
+                        weighed |= value.is_some();
+                        value == Some(0)
+                    }
+                    None => default.is_some() && self.is_disabled(ty, 0),
+                },
+                TemplateParam::Type { default: Some(ty), .. } => self.is_disabled(ty, 0),
+                _ => false,
+            };
+            if out {
+                return None;
+            }
+        }
+        let types = std::iter::once(&function.result).chain(function.params.iter().map(|param| &param.ty));
+        for ty in types {
+            if self.is_disabled(ty, 0) {
+                return None;
+            }
+        }
+        Some(weighed)
+    }
+
+    fn bound_here(&mut self, name: &Name) -> Option<Bound> {
+        self.local(name).map(super::templates::bound_of)
+    }
+
+    /// `template <Small T>` reads as a value of the type `Small`: a concept, and its arguments behind the first.
+    fn concept_of(&mut self, ty: &Type) -> Option<(Path, Vec<Bound>)> {
+        let TypeKind::Named(path) = &ty.kind else { return None };
+        let last = path.segments.last()?;
+        let is_concept = match self.find(path) {
+            Found::Value(_) | Found::Constant(..) => true,
+            Found::None => super::constant::concept_trait(&last.name).is_some(),
+            _ => false,
+        };
+        if !is_concept {
+            return None;
+        }
+        let args = self.written_arguments(last).unwrap_or_default();
+        Some((path.clone(), args))
+    }
+
+    fn concept_value(&mut self, concept: &Path, args: Vec<Bound>) -> Option<i64> {
+        let last = concept.segments.last()?;
+        let plain = Path {
+            segments: concept
+                .segments
+                .iter()
+                .map(|segment| Segment { name: segment.name.clone(), args: None })
+                .collect(),
+            global: concept.global,
+        };
+        match self.find(&plain) {
+            Found::Value(item) => {
+                let items: Vec<ItemId> = vec![item];
+                self.variable_among(&items, args).map(|(value, _)| value)
+            }
+            _ => {
+                let name = super::constant::concept_trait(&last.name)?;
+                super::constant::trait_value(name, &args).map(|(value, _)| value)
+            }
+        }
+    }
+
+    /// The type is none for what its parameters are bound to in the current scope.
+    pub fn is_disabled(&mut self, ty: &Type, depth: usize) -> bool {
+        if depth > DEEP {
+            return false;
+        }
+        match &ty.kind {
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => {
+                self.is_disabled(inner, depth)
+            }
+            TypeKind::Named(path) => {
+                if let [.., class, last] = &path.segments[..]
+                    && class.args.is_none()
+                    && self.lacks_member(class, last)
+                {
+                    return true;
+                }
+                path.segments.iter().any(|segment| self.is_disabled_segment(segment, depth))
+            }
+            TypeKind::Decltype(expr) => self.names_missing_member(expr),
+            _ => false,
+        }
+    }
+
+    fn is_disabled_segment(&mut self, segment: &Segment, depth: usize) -> bool {
+        let Some(args) = &segment.args else { return false };
+        if matches!(&*segment.name, "enable_if_t" | "enable_if") {
+            return args.first().is_some_and(|condition| self.condition_value(condition) == Some(0));
+        }
+        let inside = args.iter().any(|arg| match arg {
+            TemplateArg::Type(ty) | TemplateArg::Either(ty, _) => self.is_disabled(ty, depth + 1),
+            _ => false,
+        });
+        if inside {
+            return true;
+        }
+        // An alias of one of these.
+        let program = self.program;
+        let from = self.scope_at(self.scope).item;
+        let alias =
+            program.visible(from, &segment.name).iter().copied().find(|id| program.item(*id).kind == ItemKind::Alias);
+        let Some(id) = alias else { return false };
+        let (Some(target), params) = (program.alias(id), program.alias_params(id)) else { return false };
+        let names_type = matches!(&target.kind, TypeKind::Named(_));
+        if params.is_empty() || !names_type {
+            return false;
+        }
+        let args = self.template_arguments(args);
+        let parent = self.item_scope(id);
+        let scope = self.new_scope(Some(parent), id);
+        let args = self.complete_arguments(params, args, scope);
+        self.bind_template(scope, params, &args);
+        self.in_item(id, scope, |builder| builder.is_disabled(target, depth + 1))
+    }
+
+    /// `is_same<T, int>::value` reads like a type, too.
+    fn condition_value(&mut self, arg: &TemplateArg) -> Option<i64> {
+        match arg {
+            TemplateArg::Expr(expr) | TemplateArg::Either(_, expr) => self.constant(expr),
+            TemplateArg::Type(Type { kind: TypeKind::Named(path), .. }) => {
+                let kind = ExprKind::Name(path.clone());
+                self.constant(&Expr { kind, span: crate::text::Span::default() })
+            }
+            _ => None,
+        }
+    }
+
+    /// `typename T::type` where `T` is a class in view without it.
+    fn lacks_member(&mut self, class: &Segment, member: &Segment) -> bool {
+        let Some(super::scope::Binding::Type(ty)) = self.local(&class.name).cloned() else { return false };
+        match ty.value().clone() {
+            Ty::Class(class) => {
+                let bases = class.class.bases.len();
+                self.find_in_class(&class, member).is_none() && self.bases_of(&class).len() == bases
+            }
+            ty => ty.is_scalar(),
+        }
+    }
+
+    /// `decltype(std::declval<T>().go())` where `T` is a class in view without `go`.
+    fn names_missing_member(&mut self, expr: &Expr) -> bool {
+        let mut members: Vec<(TemplateArg, Segment)> = Vec::new();
+        visit(vec![Node::Expr(expr)], |node| {
+            if let Node::Expr(Expr { kind: ExprKind::Member { object, arrow: false, member }, .. }) = node
+                && let ExprKind::Call { callee, .. } = &object.kind
+                && let ExprKind::Name(path) = &callee.kind
+                && let Some(made) = path.segments.last().filter(|last| &*last.name == "declval")
+                && let (Some([arg, ..]), Some(last)) = (made.args.as_deref(), member.segments.last())
+            {
+                members.push((arg.clone(), last.clone()));
+            }
+            true
+        });
+        members.iter().any(|(arg, member)| match self.template_arguments(std::slice::from_ref(arg)).first() {
+            Some(Bound::Type(ty)) => match ty.value().clone() {
+                Ty::Class(class) => {
+                    let bases = class.class.bases.len();
+                    self.find_in_class(&class, member).is_none() && self.bases_of(&class).len() == bases
+                }
+                ty => ty.is_scalar(),
+            },
+            _ => false,
+        })
+    }
+
+    /// The argument of a specialisation that only says whether it is there: `enable_if_t<..>`, `void_t<..>`.
+    pub fn match_condition(
+        &mut self,
+        ty: &Type,
+        arg: &Bound,
+        params: &[TemplateParam],
+        deduced: &Deduced,
+    ) -> Option<usize> {
+        let Bound::Type(actual) = arg else { return None };
+        let scope = self.new_scope(Some(self.scope), self.item);
+        let bounds = self.deduced_arguments(params, deduced, scope);
+        self.bind_template(scope, params, &bounds);
+        let item = self.item;
+        self.in_item(item, scope, |builder| {
+            if builder.is_disabled(ty, 0) {
+                return None;
+            }
+            let expected = builder.resolve(ty);
+            (expected == *actual && expected.is_known()).then_some(2)
+        })
+    }
+
+    // Variable templates
+
+    /// The value of a variable template for its arguments, among the primary template and its specialisations.
+    pub fn variable_among(&mut self, items: &[ItemId], args: Vec<Bound>) -> Option<(i64, Ty)> {
+        let program = self.program;
+        let mut candidates = Vec::new();
+        for id in items {
+            if let Some(declaration) = program.value(*id) {
+                let scope = self.item_scope(*id);
+                candidates.push((*id, scope, (**declaration).clone()));
+            }
+        }
+        self.value_of_template(candidates, args)
+    }
+
+    pub fn value_of_template(
+        &mut self,
+        candidates: Vec<(ItemId, super::scope::ScopeId, Declaration)>,
+        args: Vec<Bound>,
+    ) -> Option<(i64, Ty)> {
+        let primary =
+            candidates.iter().find(|(.., one)| one.specialises.is_none() && !one.template.is_empty())?.clone();
+        let inside = self.new_scope(Some(primary.1), primary.0);
+        let complete = self.complete_arguments(&primary.2.template, args, inside);
+        let mut best: Option<(usize, ItemId, super::scope::ScopeId, Declaration)> = None;
+        for (id, parent, declaration) in candidates {
+            let Some(pattern) = declaration.specialises.clone() else { continue };
+            let mut deduced = Deduced::default();
+            let params = declaration.template.clone();
+            let score = self.in_item(id, parent, |builder| builder.matches(&pattern, &complete, &params, &mut deduced));
+            let Some(score) = score else { continue };
+            if best.as_ref().is_none_or(|(known, ..)| score > *known) {
+                let scope = self.new_scope(Some(parent), id);
+                let bounds = self.deduced_arguments(&params, &deduced, scope);
+                self.bind_template(scope, &params, &bounds);
+                best = Some((score, id, scope, declaration));
+            }
+        }
+        let (id, scope, declaration) = match best {
+            Some((_, id, scope, declaration)) => (id, scope, declaration),
+            None => {
+                self.bind_template(inside, &primary.2.template, &complete);
+                (primary.0, inside, primary.2)
+            }
+        };
+        if !declaration.ty.is_const && !declaration.storage.is_constexpr && !self.program.item(id).is_const {
+            return None;
+        }
+        self.in_item(id, scope, |builder| builder.constant_declaration(&declaration))
+    }
+}
