@@ -21,6 +21,8 @@ mod sample;
 mod settings;
 mod shard;
 mod suppress;
+#[cfg(target_os = "linux")]
+mod tour;
 mod witness;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.
