@@ -201,12 +201,12 @@ fn is_expression(kind: Kind) -> bool {
 fn expression_statement(reader: &mut Reader, id: Id) -> StmtKind {
     match reader.kind(id) {
         Kind::GnuAsmExpression => StmtKind::Asm(assembly(reader, id)),
-        Kind::AssignmentExpression | Kind::SubscriptExpression | Kind::CallExpression => match disguised_declaration(
-            reader, id,
-        ) {
-            Some(declaration) => StmtKind::Declare(vec![declaration]),
-            None => StmtKind::Expr(expression(reader, id)),
-        },
+        Kind::AssignmentExpression | Kind::SubscriptExpression | Kind::CallExpression => {
+            match disguised_declaration(reader, id) {
+                Some(declaration) => StmtKind::Declare(vec![declaration]),
+                None => StmtKind::Expr(expression(reader, id)),
+            }
+        }
         _ => StmtKind::Expr(expression(reader, id)),
     }
 }
