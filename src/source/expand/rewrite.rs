@@ -347,7 +347,7 @@ impl Rewriter<'_, '_, '_> {
         let mut name = b"operator_as".to_vec();
         for piece in &pieces[at + 1..end] {
             name.extend_from_slice(b"__");
-            name.extend_from_slice(&self.machine.bytes(piece));
+            name.extend_from_slice(self.machine.bytes(piece));
         }
         Some((name, end - at))
     }
