@@ -7,6 +7,7 @@ use super::{Check, Verdict};
 use crate::finding::{Note, Role};
 use crate::flow::control::Dependence;
 use crate::graph::{At, BlockId, End, InstId, ObjectId, Op, Outcome, Source, Value};
+use crate::program::BinaryOp;
 use crate::rules;
 use crate::text::Range;
 use crate::uniformity::extent::Extent;
@@ -142,7 +143,12 @@ impl Walk<'_, '_> {
             Op::Store { value, .. } => Some(*value),
             Op::Copy { .. } => self.origins(value, None),
             Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
-            Op::Binary(_, a, b) | Op::Min(a, b) | Op::Max(a, b) => self.worst([*a, *b]),
+            Op::Binary(op, a, b) => {
+                let worst = self.worst([*a, *b]);
+                self.gains(*op, value, worst);
+                worst
+            }
+            Op::Min(a, b) | Op::Max(a, b) => self.worst([*a, *b]),
             Op::Select { on, yes, no } => self.worst([*on, *yes, *no]),
             // Where the base is a variable, the index decides.
             Op::Element { base, index } if self.all && self.variable(*base).is_some() => Some(*index),
@@ -196,6 +202,24 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// A result that more threads agree on than on what it is made of.
+    fn gains(&mut self, op: BinaryOp, value: Value, worst: Option<Value>) {
+        let Some(worst) = worst.filter(|_| self.all) else { return };
+        let agrees = |value: Value| self.check.facts.agreement(self.check.analysed.symbol(value)).shown;
+        let (before, behind) = (agrees(worst), agrees(value));
+        if behind <= before || behind < self.need {
+            return;
+        }
+        let text = match op {
+            BinaryOp::Add | BinaryOp::Sub => "what differs from thread to thread cancels here".to_string(),
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                "holds for all of them, or for none".to_string()
+            }
+            _ => format!("here it is the same for each {behind}"),
+        };
+        self.note(self.check.analysed.graph.insts[value.index()].at, text, Role::Step);
+    }
+
     fn load(&mut self, load: Value, address: Value) -> Option<Value> {
         let analysed = self.check.analysed;
         let symbol = analysed.symbol(load);
@@ -225,9 +249,11 @@ impl Walk<'_, '_> {
         if let Some(race) = self.check.analysed.solution.races.get(&symbol)
             && (self.racy || !self.value_disagrees(address))
         {
-            self.note(at, "read here, with no barrier between".to_string(), Role::Step);
             let write = self.check.analysed.graph.insts[race.writes[0].index()].at;
-            self.note(write, "another thread may be writing it here".to_string(), Role::Source);
+            let name = self.variable(address).map(|object| &self.check.analysed.graph.objects[object.index()].name);
+            let name = name.filter(|name| !name.is_empty()).map_or("it".to_string(), |name| format!("`{name}`"));
+            self.note(at, format!("{name} is read here, with no barrier between"), Role::Step);
+            self.note(write, format!("another thread may be writing {name} here"), Role::Source);
             return None;
         }
         let variable = self.variable(address);

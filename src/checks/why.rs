@@ -2,15 +2,16 @@
 
 use super::{Check, story, wording};
 use crate::finding::Note;
-use crate::graph::{InstId, ObjectKind, Op};
+use crate::graph::{Group, InstId, ObjectKind, Op};
 use crate::text::Range;
 use crate::uniformity::extent::Extent;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The primitive as written, and the group that must come.
+    /// The primitive as written, whom it waits for, and what makes it safe if it is.
     pub barrier: String,
-    pub scope: String,
+    pub asks: String,
+    pub safe: String,
     pub at: Range,
     /// The functions on the way to it, the kernel first, with the calls between.
     pub calls: Vec<(String, Option<Range>)>,
@@ -26,6 +27,8 @@ pub struct Guard {
     /// The largest group that surely takes one way here.
     pub agrees: String,
     pub enough: bool,
+    /// The barrier's mask leaves out those who go another way.
+    pub masked: bool,
     /// From where the condition comes to the condition.
     pub chain: Vec<Note>,
 }
@@ -35,6 +38,7 @@ impl Guard {
     pub fn agreement(&self) -> String {
         match (self.enough, self.agrees.as_str()) {
             (true, group) => format!("the same for the whole {group}: enough"),
+            _ if self.masked => "parts the warp, and the mask names only lanes that come".to_string(),
             (false, "thread") => "differs from thread to thread".to_string(),
             (false, group) => format!("the same for each {group} only"),
         }
@@ -82,6 +86,7 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
             at,
             agrees: agreement.shown.to_string(),
             enough: agreement.shown >= need,
+            masked: false,
             chain: story::chain(check, dependence.fork, need_here.min(need)),
         });
     }
@@ -89,9 +94,16 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         let rule = verdict.rule.name.to_string();
         (rule, check.finding(inst, verdict).message)
     });
+    let (asks, safe) = wording::asked(check, barrier, need);
+    // A mask that names just those who come makes up for what parts the warp.
+    let masked = fault.is_none() && matches!(barrier.group, Group::Lanes { mask: Some(_) });
+    for guard in &mut guards {
+        guard.masked = masked && !guard.enough;
+    }
     Some(Explanation {
         barrier: barrier.name.to_string(),
-        scope: wording::group(barrier, need),
+        asks,
+        safe,
         at: (check.home)(own.at).range,
         calls,
         guards,

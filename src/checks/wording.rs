@@ -1,9 +1,9 @@
 //! What a finding says: the message, the branch's note, the help.
 
 use super::leaving::{self, Ways};
-use super::{Check, Verdict};
+use super::{Check, Verdict, lanes};
 use crate::flow::control::Dependence;
-use crate::graph::{Barrier, End, Fork, Group, InstId};
+use crate::graph::{Barrier, End, Fork, Group, InstId, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 
@@ -18,6 +18,36 @@ pub fn group(barrier: &Barrier, need: Extent) -> String {
         },
         _ => need.to_string(),
     }
+}
+
+/// Whom a barrier waits for, and what it is that makes a clean one safe.
+pub fn asked(check: &Check, barrier: &Barrier, need: Extent) -> (String, String) {
+    let known = |value: Value| check.analysed.values.symbols.as_int(check.analysed.symbol(value));
+    match &barrier.group {
+        Group::Lanes { mask: Some(mask) } => match known(*mask).map(|mask| mask as u32) {
+            Some(u32::MAX) => {}
+            Some(mask) => {
+                let lanes = format!("lanes {}", lanes::spell(&lanes::ranges(lanes::bits(mask))));
+                let safe = format!("its mask names {lanes}, and they all come to it, or none");
+                return (lanes, safe);
+            }
+            None => {
+                let lanes = "the lanes of its mask".to_string();
+                return (lanes, "the lanes that its mask names all come to it, or none".to_string());
+            }
+        },
+        Group::Counted { count, .. } => {
+            let threads = match known(*count) {
+                Some(count) => format!("{count} threads"),
+                None => "the threads it counts".to_string(),
+            };
+            let safe = format!("it waits for {threads}, and warps come to it as a whole, or not at all");
+            return (threads, safe);
+        }
+        _ => {}
+    }
+    let group = group(barrier, need);
+    (format!("the {group}"), format!("every thread of the {group} comes to it, or none"))
 }
 
 pub fn message(

@@ -78,10 +78,10 @@ fn beside(path: &Path) -> Vec<PathBuf> {
 }
 
 fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -> String {
-    let Explanation { barrier, scope, at, calls, guards, fault } = explanation;
+    let Explanation { barrier, asks, safe, at, calls, guards, fault } = explanation;
     let verdict = match fault {
         Some((rule, message)) => format!("{message} [{rule}]"),
-        None => format!("`{barrier}` is safe: every thread of the {scope} comes to it, or none"),
+        None => format!("`{barrier}` is safe: {safe}"),
     };
     let mut marks: Vec<Mark> = Vec::new();
     for (name, call) in calls {
@@ -93,7 +93,7 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
         let role = if guard.enough { Role::Source } else { Role::Branch };
         marks.push(Mark { at: guard.at, number: Some(index + 1), role, message: guard.agreement() });
     }
-    marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for the {scope}") });
+    marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for {asks}") });
     let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
     let mut text =
         human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);

@@ -112,6 +112,7 @@ impl Builder<'_> {
                 }
                 self.construct_value(&ty, args, span)
             }
+            Found::None if &*last.name == "operator.*" && args.len() == 2 => self.member_by_pointer(args, span),
             Found::None if args.is_empty() && self.is_trait(path) => {
                 let ty = self.resolve_path(path);
                 self.construct_value(&ty, args, span)
@@ -123,6 +124,23 @@ impl Builder<'_> {
                 self.call_value(ev, args, span)
             }
         }
+    }
+
+    /// `object.*member` of data: one of the object's members.
+    fn member_by_pointer(&mut self, args: &[Expr], span: Span) -> Ev {
+        let base = self.eval_place(&args[0]);
+        let base = match base.ty.value() {
+            Ty::Pointer(_) => self.dereference(&base, span),
+            _ => base,
+        };
+        let mut from = vec![self.rvalue_of(&args[1])];
+        if let Ty::Class(class) = base.ty.value().clone() {
+            for (name, ty) in self.fields_of(&class) {
+                let member = self.member_of(&base, &name, ty, span);
+                from.push(self.rvalue(&member, span));
+            }
+        }
+        Ev::value(self.unknown(from, span), Ty::Unknown)
     }
 
     /// `std::true_type()`

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::types::{Bound, GroupTy, INT, Ty, UNSIGNED};
-use super::values::Ev;
+use super::values::{Ev, What};
 use super::vocabulary::looks_like_group;
 use crate::graph::*;
 use crate::program::*;
@@ -81,17 +81,26 @@ impl Builder<'_> {
         }
     }
 
-    /// `invoke_one(group, function, arguments)`: one thread of the group calls the function.
-    pub fn run_by_one(&mut self, name: &Name, list: &[Arg], position: usize, span: Span) {
-        let Some((function, arguments)) = list.get(position..).and_then(<[Arg]>::split_first) else { return };
-        let Some(function) = function.ev.clone() else { return };
+    /// `invoke_one(group, function, arguments)`: one thread of the group calls the function. What it gave, if anything.
+    pub fn run_by_one(&mut self, name: &Name, list: &[Arg], position: usize, span: Span) -> Option<Ev> {
+        let (function, arguments) = list.get(position..).and_then(<[Arg]>::split_first)?;
+        let function = function.ev.clone()?;
         let on = self.source(Source::Varying(name.clone()), span);
         let (yes, after) = (self.new_block(), self.new_block());
         let at = self.at(span);
         self.branch_value(on, yes, after, Fork::If, at);
         self.go_on(yes);
-        self.call_evaluated(function, arguments.to_vec(), span);
+        let given = self.call_evaluated(function, arguments.to_vec(), span);
+        if matches!(given.what, What::Nothing) {
+            self.fall_into(after, span);
+            return None;
+        }
+        let ty = given.ty.value().clone();
+        let object = self.temporary(name, &ty, span);
+        let address = self.address(object, span);
+        self.store_to(address, &ty, &given, span);
         self.fall_into(after, span);
+        Some(Ev::made(self.address(object, span), ty))
     }
 
     /// The group of a type that a row asks for with `on`.

@@ -82,11 +82,13 @@ impl Builder<'_> {
                     0 | 1 => name.clone(),
                     _ => Name::from(path.segments.iter().map(|segment| &*segment.name).collect::<Vec<_>>().join("::")),
                 };
-                let result = self.barrier_by_row(&row, written, Some(group), &list, span);
-                if let Some(position) = row.runs {
-                    self.run_by_one(&name, &list, position, span);
+                let mut list = list.clone();
+                if let Some(position) = row.runs
+                    && let Some(value) = self.run_by_one(&name, &list, position, span)
+                {
+                    list.push(Arg::made(value, span));
                 }
-                return result;
+                return self.barrier_by_row(&row, written, Some(group), &list, span);
             }
         }
         if &*name == "init"

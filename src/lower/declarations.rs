@@ -79,6 +79,10 @@ fn declarator(reader: &mut Reader, specifiers: &Specifiers, id: Id, scope: Scope
         None if it.bindings.is_empty() => return None,
         None => Name::from(""),
     };
+    if scope == Scope::Class && name.starts_with("operator ") {
+        // A conversion function without its body.
+        return None;
+    }
     let bindings = it.bindings.iter().map(|binding| reader.name_of(*binding)).collect();
     Some(Declaration {
         name,

@@ -73,6 +73,9 @@ pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
         "operator_index_" => return reader.name("operator[]"),
         _ => {}
     }
+    if let Some(ty) = text.strip_prefix("operator_as__") {
+        return Name::from(format!("operator {}", ty.replace("__", " ")));
+    }
     let is_operator = text.strip_prefix("operator").is_some_and(|rest| !rest.trim_start().starts_with(is_word));
     if reader.kind(id) == Kind::OperatorCast || (!is_operator && text.starts_with("operator ")) {
         let end = text.find('(').unwrap_or(text.len());

@@ -203,15 +203,18 @@ fn is_expression(kind: Kind) -> bool {
 fn expression_statement(reader: &mut Reader, id: Id) -> StmtKind {
     match reader.kind(id) {
         Kind::GnuAsmExpression => StmtKind::Asm(assembly(reader, id)),
-        Kind::AssignmentExpression | Kind::SubscriptExpression => match disguised_declaration(reader, id) {
-            Some(declaration) => StmtKind::Declare(vec![declaration]),
-            None => StmtKind::Expr(expression(reader, id)),
-        },
+        Kind::AssignmentExpression | Kind::SubscriptExpression | Kind::CallExpression => {
+            match disguised_declaration(reader, id) {
+                Some(declaration) => StmtKind::Declare(vec![declaration]),
+                None => StmtKind::Expr(expression(reader, id)),
+            }
+        }
         _ => StmtKind::Expr(expression(reader, id)),
     }
 }
 
-/// `float (&row)[32] = tile[y];`, which the grammar reads as an assignment to a call's element.
+/// `float (&row)[32] = tile[y];`, which the grammar reads as an assignment to a call's element, and `void (*f)() = g;`, the call
+/// of what a call gives.
 fn disguised_declaration(reader: &mut Reader, id: Id) -> Option<Declaration> {
     let (target, value) = match reader.kind(id) {
         Kind::AssignmentExpression => {
@@ -230,8 +233,18 @@ fn disguised_declaration(reader: &mut Reader, id: Id) -> Option<Declaration> {
         sizes.push(reader.tree.first(indices)?);
         call = reader.child(call, Field::Argument)?;
     }
-    if sizes.is_empty() || reader.kind(call) != Kind::CallExpression {
+    if reader.kind(call) != Kind::CallExpression {
         return None;
+    }
+    let mut is_function = false;
+    if sizes.is_empty() {
+        let inner = reader.child(call, Field::Function)?;
+        let arguments = reader.child(call, Field::Arguments)?;
+        if reader.kind(inner) != Kind::CallExpression || reader.tree.first(arguments).is_some() {
+            return None;
+        }
+        is_function = true;
+        call = inner;
     }
     let ty = reader.child(call, Field::Function)?;
     let list = reader.child(call, Field::Arguments)?;
@@ -249,6 +262,19 @@ fn disguised_declaration(reader: &mut Reader, id: Id) -> Option<Declaration> {
     };
     if !is_type || reader.kind(name) != Kind::Identifier {
         return None;
+    }
+    if is_function {
+        reader.declare(name);
+        return Some(Declaration {
+            name: reader.name_of(name),
+            bindings: Vec::new(),
+            ty: Type::plain(TypeKind::Function),
+            storage: Storage::default(),
+            init: value.map_or(Init::None, |value| Init::Expr(expression(reader, value))),
+            span: reader.span(id),
+            template: Vec::new(),
+            specialises: None,
+        });
     }
     let mut declared = match reader.kind(ty) {
         Kind::PrimitiveType | Kind::SizedTypeSpecifier => Type::plain(type_specifier(reader, ty)),

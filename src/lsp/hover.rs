@@ -99,10 +99,10 @@ struct Writer<'l> {
 
 impl Writer<'_> {
     fn barriers(&mut self, explanations: &[Explanation]) {
-        for Explanation { barrier, scope, calls, guards, fault, .. } in explanations.iter().take(SHOWN) {
+        for Explanation { barrier, safe, calls, guards, fault, .. } in explanations.iter().take(SHOWN) {
             let verdict = match fault {
                 Some((rule, message)) => format!("{message} `[{rule}]`"),
-                None => format!("`{barrier}` is safe: every thread of the {scope} comes to it, or none"),
+                None => format!("`{barrier}` is safe: {safe}"),
             };
             self.line(&self.strong(&verdict));
             if guards.is_empty() {

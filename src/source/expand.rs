@@ -11,6 +11,8 @@
 //! | `typename T::X{}`, `typename T::X(a)` | `T::X{}`, `T::X(a)`; declarations keep `typename` |
 //! | `a.template f<T>()` | `a.f<T>()` |
 //! | `a.operator()(x)`, `operator()(x)` | `a.operator__(x)`, `operator__(x)`; `operator_index_` for `[]`, `operator_` for others; declarations keep theirs |
+//! | `a.operator unsigned int()` | `a.operator_as__unsigned__int()` |
+//! | `(Class::*m)(..)` | `(*m)(..)` |
 //! | `p->*m`, `p->*[..]{..}` | `p.*m`, `p << [..]{..}` |
 //! | `decltype(e){..}`, `decltype(e)(..)` | `decltype_{..}`, `decltype_(..)` |
 //! | `typeof(e)` | `decltype(e)` |

@@ -333,8 +333,31 @@ fn why_goes_down_to_where_a_condition_comes_from() {
     let element = chain(11);
     assert!(element.contains("`blockIdx.x` differs from block to block"), "{element}");
     let racy = chain(13);
-    assert!(racy.contains("another thread may be writing it here"), "{racy}");
+    assert!(racy.contains("another thread may be writing `job` here"), "{racy}");
     assert!(!racy.contains("an address of its own"), "{racy}");
+}
+
+#[test]
+fn why_says_whom_a_barrier_waits_for() {
+    let folder = Folder::new("why-whom");
+    folder.write(
+        "a.cu",
+        "__global__ void k(int n) {
+    if (threadIdx.x % 32 < 16) __syncwarp(0xffff);
+    asm volatile(\"bar.sync 1, 64;\");
+    int here = threadIdx.x + n;
+    if (here - threadIdx.x > 3) __syncthreads();
+}
+",
+    );
+    let line = |line: u32| folder.run(&["why", &format!("a.cu:{line}")]).stdout;
+    let lanes = line(2);
+    assert!(lanes.contains("its mask names lanes 0..15") && !lanes.contains("every thread of the warp"), "{lanes}");
+    assert!(lanes.contains("the mask names only lanes that come"), "{lanes}");
+    let counted = line(3);
+    assert!(counted.contains("asks for 64 threads"), "{counted}");
+    let cancelled = line(5);
+    assert!(cancelled.contains("what differs from thread to thread cancels here"), "{cancelled}");
 }
 
 #[test]

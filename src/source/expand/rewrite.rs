@@ -127,6 +127,16 @@ impl Rewriter<'_, '_, '_> {
             }
             b"new" => self.new_expression(pieces, at),
             b"operator" if self.is_operator_call(pieces, at) => self.operator(pieces, at),
+            b"operator" => match self.conversion_call(pieces, at) {
+                Some((name, length)) => {
+                    self.invent(&name, TokenKind::Identifier, &piece);
+                    length
+                }
+                None => {
+                    self.out.push(piece);
+                    1
+                }
+            },
             _ => {
                 self.out.push(piece);
                 1
@@ -143,7 +153,12 @@ impl Rewriter<'_, '_, '_> {
             _ => {}
         }
         match piece.first {
-            b'(' => self.push_bracket(BracketKind::Round, piece),
+            b'(' => {
+                self.push_bracket(BracketKind::Round, piece);
+                if let Some(star) = self.member_pointer(pieces, at + 1) {
+                    return star - at;
+                }
+            }
             b'[' if next.is_some_and(|next| next.is_byte(b'[')) => {
                 if let Some(end) = self.attribute_end(pieces, at) {
                     return self.drop(&pieces[at..end]);
@@ -311,6 +326,30 @@ impl Rewriter<'_, '_, '_> {
         };
         self.invent(name, TokenKind::Identifier, &pieces[at]);
         length
+    }
+
+    /// `(Class::*m)(..)` declares `m` as `(*m)(..)` does, for all that matters here; where the star stands.
+    fn member_pointer(&self, pieces: &[Piece], from: usize) -> Option<usize> {
+        let star = self.after_name(pieces, from);
+        let is_one = star > from + 1
+            && self.is_text(pieces.get(star - 1), b"::")
+            && pieces.get(star).is_some_and(|piece| piece.is_byte(b'*'));
+        is_one.then_some(star)
+    }
+
+    /// The words of `a.operator unsigned int()` as one name.
+    fn conversion_call(&self, pieces: &[Piece], at: usize) -> Option<(Vec<u8>, usize)> {
+        let words = pieces[at + 1..].iter().take_while(|piece| piece.kind == TokenKind::Identifier).count();
+        let end = at + 1 + words;
+        if words == 0 || !self.after(&[b".", b"->"]) || !pieces.get(end).is_some_and(|open| open.is_byte(b'(')) {
+            return None;
+        }
+        let mut name = b"operator_as".to_vec();
+        for piece in &pieces[at + 1..end] {
+            name.extend_from_slice(b"__");
+            name.extend_from_slice(self.machine.bytes(piece));
+        }
+        Some((name, end - at))
     }
 
     /// `new const T *[n]` becomes `new T[n]`.
