@@ -278,6 +278,6 @@ fn any_order_of_tokens_is_expanded() {
 fn member_pointers_and_named_conversions() {
     assert_eq!(
         expanded("void (H::*m)() = &H::w; (h.*m)(); int a = y.operator int();"),
-        "void (*m)() = &H::w; (h.*m)(); int a = y.operator_as__int();"
+        "void (*m)() = &H::w; (h.*m)(); int a = y. operator_as__int();"
     );
 }
