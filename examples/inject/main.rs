@@ -217,7 +217,7 @@ fn sites_of(unit: &Unit, number: usize) -> Vec<Site> {
         let mut spoilt: Vec<usize> = Vec::new();
         for root in roots {
             let answer = analysis::root(session, *root);
-            let small = session.launches.of(*root).iter().any(|launch| {
+            let small = session.launches.of(session.tree, *root).iter().any(|launch| {
                 let [x, y, z] = launch.block.map(|extent| extent.unwrap_or(SMALL_BLOCK));
                 x * y * z < SMALL_BLOCK || x < 41
             });

@@ -233,7 +233,7 @@ impl Composer {
         // `enable_if_t<!is_same<T, int>::value>` decides whether the function is there at all.
         let decides = |at: &usize| matches!(view.text(*at), b"enable_if_t" | b"enable_if");
         let readable = |at: &usize| !matches!(view.text(*at), b"decltype" | b"requires" | b"{" | b"}" | b"operator");
-        if !simple && !(words.iter().any(decides) && words.iter().all(readable)) {
+        if !(simple || words.iter().any(decides) && words.iter().all(readable)) {
             return self.literal("auto");
         }
         for (index, at) in words.into_iter().enumerate() {
