@@ -76,8 +76,8 @@ pub struct Check {
     #[command(flatten)]
     pub sharding: Sharding,
 
-    /// What is printed; in GitHub Actions `github`, else `human`
-    #[arg(long, value_name = "FORMAT", env = "SYNCLINT_FORMAT", hide_env = true, help_heading = "Output")]
+    /// What is printed [default: that of SYNCLINT_FORMAT, in GitHub Actions `github`, else `human`]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub format: Option<Format>,
     /// Writes the report to a file, too (`-`: standard output, instead of what is printed); may be repeated
     #[arg(long, value_name = "FORMAT=FILE", value_parser = output_parser, help_heading = "Output")]
@@ -284,12 +284,17 @@ fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
 
 fn output_parser(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("write FORMAT=FILE, as in sarif=out.sarif")?;
-    let format = Format::from_str(format, false).map_err(|_| {
+    let format = format_parser(format)?;
+    if file.is_empty() { Err("the file's name is missing".to_string()) } else { Ok((format, PathBuf::from(file))) }
+}
+
+/// The format of a name that comes in a longer text, or from the environment.
+pub fn format_parser(name: &str) -> Result<Format, String> {
+    Format::from_str(name, false).map_err(|_| {
         let names: Vec<PossibleValue> = Format::value_variants().iter().filter_map(Format::to_possible_value).collect();
         let names: Vec<&str> = names.iter().map(PossibleValue::get_name).collect();
-        let near = rules::nearest(format, names.iter().copied());
+        let near = rules::nearest(name, names.iter().copied());
         let hint = near.map(|index| format!("; did you mean `{}`?", names[index])).unwrap_or_default();
-        format!("`{format}` is none of {}{hint}", names.join(", "))
-    })?;
-    if file.is_empty() { Err("the file's name is missing".to_string()) } else { Ok((format, PathBuf::from(file))) }
+        format!("`{name}` is none of {}{hint}", names.join(", "))
+    })
 }

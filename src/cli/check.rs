@@ -17,12 +17,13 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
+pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let to_stdout_too = arguments.output.iter().filter(|(_, path)| is_stdout(path)).count();
-    if to_stdout_too + usize::from(arguments.format.is_some()) > 1 {
+    let to_stdout_too = given.output.iter().filter(|(_, path)| is_stdout(path)).count();
+    if to_stdout_too + usize::from(given.format.is_some()) > 1 {
         return Err(Failure::line("two reports cannot both go to standard output; name a file for one of them"));
     }
+    let arguments = &arguments::Check { format: given.format.or(usual_format()?), ..given.clone() };
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
     if arguments.fix && !request.texts.is_empty() {
         return Err(Failure::line("--fix changes files, and standard input is none; --diff shows the changes"));
@@ -51,7 +52,7 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
     if arguments.fix {
         let made = fix::write(findings, &outcome.sources)?;
         to_stderr(&made);
-        let rest = arguments::Check { fix: false, ..arguments.clone() };
+        let rest = arguments::Check { fix: false, ..given.clone() };
         return check(&rest);
     }
     to_stderr(&faults(&outcome.skipped));
@@ -86,6 +87,14 @@ pub fn check(arguments: &arguments::Check) -> Result<Exit, Failure> {
         to_stderr(&summary::details(&outcome, &settings, started));
     }
     Ok(verdict)
+}
+
+/// What is wanted wherever the command line asks for nothing else.
+fn usual_format() -> Result<Option<Format>, Failure> {
+    const NAME: &str = "SYNCLINT_FORMAT";
+    let name = std::env::var(NAME).ok().filter(|name| !name.is_empty());
+    let format = name.map(|name| arguments::format_parser(&name)).transpose();
+    format.map_err(|why| Failure::line(format!("{NAME}: {why}")))
 }
 
 /// What the user named and could not be read decides: nobody can say what is in it.

@@ -153,6 +153,13 @@ fn a_dash_is_standard_output() {
         let ran = folder.run(&[&["a.cu"], &arguments[..]].concat());
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", told), "{arguments:?}");
     }
+    // What the environment would have printed gives way, here as with --diff.
+    let usual = [("SYNCLINT_FORMAT", "json")];
+    assert_eq!(folder.run_with(&["a.cu", "--output", "sarif=-"], &usual, b"").json()["version"], "2.1.0");
+    assert!(folder.run_with(&["a.cu", "--diff"], &usual, b"").stdout.starts_with("--- a.cu\n"));
+    assert_eq!(folder.run_with(&["a.cu"], &usual, b"").json()["version"], 1);
+    let wrong = folder.run_with(&["a.cu"], &[("SYNCLINT_FORMAT", "jsno")], b"");
+    assert!(wrong.code == 2 && wrong.stderr.ends_with("; did you mean `json`?\n"), "{}", wrong.stderr);
     let drawn = folder.run(&["graph", "a.cu", "--format", "mermaid", "-o", "-"]);
     assert!(drawn.stdout.contains("\nflowchart TD\n"), "{}{}", drawn.stdout, drawn.stderr);
     let known = folder.run(&["baseline", "-o", "-"]).json();
