@@ -246,7 +246,17 @@ fn beheaded(parser: &mut Parser, reader: &mut Reader, repaired: &[u8], open: u32
     let mut inner = reader.beside(&tree);
     let body = statements::body(&mut inner, tree.child(id, Field::Body)?);
     let unreadable = inner.too_deep.or_else(|| lost_control_flow(&tree, id, repaired, open, &body));
-    Some(Function { name, template, params, result, requires: Vec::new(), initialisers: Vec::new(), body, unreadable })
+    Some(Function {
+        name,
+        template,
+        params,
+        result,
+        specialises: None,
+        requires: Vec::new(),
+        initialisers: Vec::new(),
+        body,
+        unreadable,
+    })
 }
 
 /// A declaration (`;` for a body), or a text that is no function at all.
@@ -269,6 +279,7 @@ fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
         template,
         params,
         result,
+        specialises: None,
         requires: Vec::new(),
         initialisers: Vec::new(),
         body: none,
@@ -284,6 +295,7 @@ fn unreadable_function(text: &str, tokens: &[Token], open: u32) -> Function {
         template: Vec::new(),
         params: Vec::new(),
         result: Type::plain(TypeKind::Unknown),
+        specialises: None,
         requires: Vec::new(),
         initialisers: Vec::new(),
         body: Stmt { kind: StmtKind::Unreadable, span },

@@ -111,7 +111,7 @@ impl Builder<'_> {
                 self.construct_value(&ty, args, span)
             }
             Found::None if &*last.name == "operator.*" && args.len() == 2 => self.member_by_pointer(args, span),
-            Found::None if args.is_empty() && self.is_trait(path) => {
+            Found::None if self.is_standard_class(path, args) => {
                 let ty = self.resolve_path(path);
                 self.construct_value(&ty, args, span)
             }
@@ -141,9 +141,12 @@ impl Builder<'_> {
         Ev::value(self.unknown(from, span), Ty::Unknown)
     }
 
-    /// `std::true_type()`
-    fn is_trait(&mut self, path: &Path) -> bool {
+    /// `std::true_type()`, `std::pair<int, int>(a, b)`
+    fn is_standard_class(&mut self, path: &Path, args: &[Expr]) -> bool {
         let Some(last) = path.segments.last() else { return false };
+        if !args.is_empty() {
+            return matches!(&*last.name, "pair" | "tuple") && last.args.is_some();
+        }
         let args = self.written_arguments(last).unwrap_or_default();
         super::constant::trait_value(&last.name, &args).is_some()
     }
@@ -464,10 +467,22 @@ impl Builder<'_> {
 
     fn fit_of(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
         let bounds = self.bind_function_template(candidate, explicit, types)?;
-        if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) {
-            return None;
-        }
         let parent = self.scope_of_callable(candidate);
+        let mut special = 0;
+        match &candidate.function.specialises {
+            Some(pattern) => {
+                let pattern = pattern.get(..explicit.len().min(pattern.len())).unwrap_or_default().to_vec();
+                let mut deduced = super::templates::Deduced::default();
+                let matched = self
+                    .in_item(candidate.item, parent, |builder| builder.matches(&pattern, explicit, &[], &mut deduced));
+                matched?;
+                special = 4 * explicit.len() as u32;
+            }
+            None if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) => {
+                return None;
+            }
+            None => {}
+        }
         let scope = self.new_scope(Some(parent), candidate.item);
         let function = candidate.function.clone();
         self.bind_template(scope, &function.template, &bounds);
@@ -475,7 +490,7 @@ impl Builder<'_> {
             true => false,
             false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
         };
-        let mut total = u32::from(weighed);
+        let mut total = u32::from(weighed) + special;
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
                 total += 1;
