@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::copies::binds;
 use super::memo::ScoreKey;
 use super::names::Found;
-use super::scope::Binding;
+use super::scope::{Binding, ScopeId};
 use super::types::{Bound, Callable, Ty, fit};
 use super::values::{Category, Ev, What};
 use crate::graph::*;
@@ -472,11 +472,17 @@ impl Builder<'_> {
         match &candidate.function.specialises {
             Some(pattern) => {
                 let pattern = pattern.get(..explicit.len().min(pattern.len())).unwrap_or_default().to_vec();
-                let mut deduced = super::templates::Deduced::default();
-                let matched = self
-                    .in_item(candidate.item, parent, |builder| builder.matches(&pattern, explicit, &[], &mut deduced));
-                matched?;
-                special = 4 * explicit.len() as u32;
+                if self.matches_written(candidate.item, parent, &pattern, explicit) {
+                    special = 4 * explicit.len() as u32;
+                } else {
+                    // An argument that nobody knows may be the one it is for.
+                    let outer = std::mem::replace(&mut self.is_lenient, true);
+                    let may_match = self.matches_written(candidate.item, parent, &pattern, explicit);
+                    self.is_lenient = outer;
+                    if !may_match {
+                        return None;
+                    }
+                }
             }
             None if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) => {
                 return None;
@@ -490,6 +496,7 @@ impl Builder<'_> {
             true => false,
             false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
         };
+        let is_plain = function.template.is_empty() && function.specialises.is_none();
         let mut total = u32::from(weighed) + special;
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
@@ -503,12 +510,17 @@ impl Builder<'_> {
             };
             let mut points = 4 * fit(ty, &wanted)?;
             // A value that is no reference binds to const only, which is not recorded; plain types win ties.
-            if function.template.is_empty() {
+            if is_plain {
                 points += 1;
             }
             total += points;
         }
-        Some(total + u32::from(function.template.is_empty()))
+        Some(total + u32::from(is_plain))
+    }
+
+    fn matches_written(&mut self, item: ItemId, scope: ScopeId, pattern: &[TemplateArg], explicit: &[Bound]) -> bool {
+        let mut deduced = super::templates::Deduced::default();
+        self.in_item(item, scope, |builder| builder.matches(pattern, explicit, &[], &mut deduced)).is_some()
     }
 
     /// Whether the function may be called with so many arguments.
