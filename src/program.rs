@@ -17,6 +17,8 @@ pub struct Function {
     pub template: Vec<TemplateParam>,
     pub params: Vec<Param>,
     pub result: Type,
+    /// For `f<int>(..) { }`: the arguments of the specialisation.
+    pub specialises: Option<Vec<TemplateArg>>,
     /// What `requires` clauses ask for.
     pub requires: Vec<Expr>,
     /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.

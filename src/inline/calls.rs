@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::copies::binds;
 use super::memo::ScoreKey;
 use super::names::Found;
-use super::scope::Binding;
+use super::scope::{Binding, ScopeId};
 use super::types::{Bound, Callable, Ty, fit};
 use super::values::{Category, Ev, What};
 use crate::graph::*;
@@ -113,7 +113,7 @@ impl Builder<'_> {
                 self.construct_value(&ty, args, span)
             }
             Found::None if &*last.name == "operator.*" && args.len() == 2 => self.member_by_pointer(args, span),
-            Found::None if args.is_empty() && self.is_trait(path) => {
+            Found::None if self.is_standard_class(path, args) => {
                 let ty = self.resolve_path(path);
                 self.construct_value(&ty, args, span)
             }
@@ -143,9 +143,12 @@ impl Builder<'_> {
         Ev::value(self.unknown(from, span), Ty::Unknown)
     }
 
-    /// `std::true_type()`
-    fn is_trait(&mut self, path: &Path) -> bool {
+    /// `std::true_type()`, `std::pair<int, int>(a, b)`
+    fn is_standard_class(&mut self, path: &Path, args: &[Expr]) -> bool {
         let Some(last) = path.segments.last() else { return false };
+        if !args.is_empty() {
+            return matches!(&*last.name, "pair" | "tuple") && last.args.is_some();
+        }
         let args = self.written_arguments(last).unwrap_or_default();
         super::constant::trait_value(&last.name, &args).is_some()
     }
@@ -466,10 +469,28 @@ impl Builder<'_> {
 
     fn fit_of(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
         let bounds = self.bind_function_template(candidate, explicit, types)?;
-        if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) {
-            return None;
-        }
         let parent = self.scope_of_callable(candidate);
+        let mut special = 0;
+        match &candidate.function.specialises {
+            Some(pattern) => {
+                let pattern = pattern.get(..explicit.len().min(pattern.len())).unwrap_or_default().to_vec();
+                if self.matches_written(candidate.item, parent, &pattern, explicit) {
+                    special = 4 * explicit.len() as u32;
+                } else {
+                    // An argument that nobody knows may be the one it is for.
+                    let outer = std::mem::replace(&mut self.is_lenient, true);
+                    let may_match = self.matches_written(candidate.item, parent, &pattern, explicit);
+                    self.is_lenient = outer;
+                    if !may_match {
+                        return None;
+                    }
+                }
+            }
+            None if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) => {
+                return None;
+            }
+            None => {}
+        }
         let scope = self.new_scope(Some(parent), candidate.item);
         let function = candidate.function.clone();
         self.bind_template(scope, &function.template, &bounds);
@@ -477,7 +498,8 @@ impl Builder<'_> {
             true => false,
             false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
         };
-        let mut total = u32::from(weighed);
+        let is_plain = function.template.is_empty() && function.specialises.is_none();
+        let mut total = u32::from(weighed) + special;
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
                 total += 1;
@@ -490,12 +512,17 @@ impl Builder<'_> {
             };
             let mut points = 4 * fit(ty, &wanted)?;
             // A value that is no reference binds to const only, which is not recorded; plain types win ties.
-            if function.template.is_empty() {
+            if is_plain {
                 points += 1;
             }
             total += points;
         }
-        Some(total + u32::from(function.template.is_empty()))
+        Some(total + u32::from(is_plain))
+    }
+
+    fn matches_written(&mut self, item: ItemId, scope: ScopeId, pattern: &[TemplateArg], explicit: &[Bound]) -> bool {
+        let mut deduced = super::templates::Deduced::default();
+        self.in_item(item, scope, |builder| builder.matches(pattern, explicit, &[], &mut deduced)).is_some()
     }
 
     /// Whether the function may be called with so many arguments.

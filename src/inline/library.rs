@@ -56,7 +56,7 @@ impl Builder<'_> {
         }
     }
 
-    fn make_parts(&mut self, class: &str, list: &[Arg], span: Span) -> Option<Ev> {
+    pub fn make_parts(&mut self, class: &str, list: &[Arg], span: Span) -> Option<Ev> {
         // A class among the parts would have to be copied member by member.
         if list.iter().any(|arg| arg.ty().value().is_aggregate() || arg.ty().is_static()) {
             return None;

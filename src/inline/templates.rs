@@ -35,6 +35,9 @@ impl Builder<'_> {
             TemplateArg::Either(ty, expr) => {
                 if let TypeKind::Named(path) = &ty.kind {
                     match self.find(path) {
+                        Found::Type(Ty::Class(class)) if self.is_bare_template(path, &class) => {
+                            bounds.push(Bound::Template(path.segments[0].name.clone()));
+                        }
                         Found::Type(_) | Found::Binding(Binding::Type(_)) => bounds.push(self.type_argument(ty)),
                         Found::Binding(Binding::Pack(list)) => {
                             for one in list {
@@ -77,6 +80,23 @@ impl Builder<'_> {
             }
             ty => Bound::Type(ty),
         }
+    }
+
+    /// A class template's name alone, not inside the class, where it is the class.
+    fn is_bare_template(&self, path: &Path, class: &Arc<ClassTy>) -> bool {
+        let [only] = &path.segments[..] else { return false };
+        if only.args.is_some() || class.class.template.is_empty() {
+            return false;
+        }
+        let mut at = Some(self.scope);
+        while let Some(id) = at {
+            let scope = self.scope_at(id);
+            if scope.class.as_ref().is_some_and(|inside| inside.class.name == class.class.name) {
+                return false;
+            }
+            at = scope.parent;
+        }
+        true
     }
 
     fn is_class_template(&self, name: &Name) -> bool {

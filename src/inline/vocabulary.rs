@@ -450,6 +450,17 @@ impl Builder<'_> {
             }
             Ty::Vector { .. } => self.vector_of(ty.value(), list, span),
             ty if self.is_numbered_barrier(ty) => self.construct_numbered_barrier(ty, list),
+            ty if super::library::has_parts(ty) && list.len() > 1 => match self.make_parts("tuple", list, span) {
+                Some(Ev { what: What::Parts(parts), .. }) => {
+                    let named = parts.into_iter().enumerate();
+                    let named = named.map(|(index, (_, value))| (super::library::part_name(ty, index), value));
+                    Ev::parts(named.collect(), ty.clone())
+                }
+                _ => {
+                    let from = self.arg_values(list);
+                    Ev::value(self.unknown(from, span), ty.clone())
+                }
+            },
             _ => match list {
                 [] => {
                     let value = match ty.value() {

@@ -140,6 +140,7 @@ pub fn lambda(reader: &mut Reader, id: Id) -> ExprKind {
         name: reader.name("lambda"),
         template,
         params,
+        specialises: None,
         requires: Vec::new(),
         result: result.unwrap_or(Type::plain(TypeKind::Auto)),
         initialisers: Vec::new(),

@@ -8,7 +8,7 @@ use crate::lower::reader::{Reader, plain_path};
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, unwrap_declarator};
-use crate::program::{Expr, Function, Name, Param, Path, TemplateParam, Type, TypeKind};
+use crate::program::{Expr, Function, Name, Param, Path, TemplateArg, TemplateParam, Type, TypeKind};
 
 /// What stands before the body.
 pub struct Head {
@@ -27,8 +27,27 @@ pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Op
         None => Vec::new(),
     };
     let requires = requirements(reader, id);
+    let specialises = written_arguments(reader, id);
     let body = body(reader, block);
-    Some(Function { name, template, params, result, requires, initialisers, leaves_object, body, unreadable: None })
+    Some(Function {
+        name,
+        template,
+        params,
+        result,
+        specialises,
+        requires,
+        initialisers,
+        leaves_object,
+        body,
+        unreadable: None,
+    })
+}
+
+fn written_arguments(reader: &mut Reader, id: Id) -> Option<Vec<TemplateArg>> {
+    let declarator = reader.child(id, Field::Declarator);
+    let name = unwrap_declarator(reader, Type::plain(TypeKind::Unknown), declarator).name?;
+    let path = reader.deeper(name, |reader| path(reader, name))?;
+    path.segments.last()?.args.clone()
 }
 
 /// What stands behind `requires`, before or behind the declarator.

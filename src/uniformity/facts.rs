@@ -587,6 +587,11 @@ impl<'a> Facts<'a> {
             Leaf::Source(Source::Warp) => Bounds::new(0, 31),
             Leaf::Source(Source::BlockDim(_) | Source::BlockSize) => Bounds::new(1, most),
             Leaf::Source(Source::GridDim(_)) => Bounds::new(1, i64::from(i32::MAX)),
+            Leaf::Source(Source::BlockInCluster) if self.shape.cluster.is_some() => {
+                let blocks =
+                    self.shape.cluster.map_or(1, |extents| extents.iter().map(|each| i64::from(*each)).product());
+                Bounds::new(0, blocks - 1)
+            }
             Leaf::Source(Source::BlockIdx(_) | Source::BlockRank | Source::BlockInCluster | Source::ClusterIndex) => {
                 Bounds::new(0, i64::from(i32::MAX) - 1)
             }

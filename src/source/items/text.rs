@@ -145,6 +145,11 @@ impl Composer {
         self.literal(" ");
         let place = view.token(found.name_token as usize).map_or(0, |token| token.start());
         self.name_at(from, place, &plain_name(&found.name, parts.role));
+        if let Some(arguments) = parts.arguments.as_ref().filter(|_| parts.role == Role::Plain) {
+            self.literal("<");
+            self.tokens(from, arguments.clone());
+            self.literal(">");
+        }
         self.literal("(");
         self.tokens(from, parts.params.clone());
         self.literal(")");
