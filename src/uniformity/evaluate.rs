@@ -422,8 +422,10 @@ impl Evaluator<'_> {
         for ((from, state), slot) in states.iter().zip(slots) {
             let slot = match slot {
                 Some(slot) => *slot,
-                // Nothing was written on this way: what another brought is what is meant.
-                None if !self.is_part(state, key) => continue,
+                // Nothing was written on this way.
+                None if !self.is_part(state, key) => {
+                    Slot { value: self.values.symbols.leaf(Leaf::Unset(key)), origin: Origin::Inst(InstId(0)) }
+                }
                 // Part of an aggregate here, the whole of it there.
                 None => {
                     let (object, path) = self.values.keys.path(key);
