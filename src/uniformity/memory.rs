@@ -163,6 +163,8 @@ pub struct Memory<'a> {
     pub values: &'a Values,
     /// Writes by the root of their address.
     by_root: FxHashMap<Symbol, Vec<usize>>,
+    /// By load, write and whether another block's threads count: thread by thread, they never meet.
+    apart: RefCell<FxHashMap<(InstId, InstId, bool), bool>>,
 }
 
 impl<'a> Memory<'a> {
@@ -177,7 +179,7 @@ impl<'a> Memory<'a> {
                 by_root.entry(root).or_default().push(index);
             }
         }
-        Memory { order, values, by_root }
+        Memory { order, values, by_root, apart: RefCell::default() }
     }
 
     /// Writes that may hit what a load reads.
@@ -314,9 +316,6 @@ impl<'a> Memory<'a> {
         barrier: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
-        if self.never_meet(facts, load, write, group) {
-            return false;
-        }
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
             && self.may_meet(facts, group, write.address, load.address)
@@ -324,15 +323,24 @@ impl<'a> Memory<'a> {
         let into_write = order.unordered(load.inst, write.inst, barrier, false)
             && self.may_meet(facts, group, load.address, write.address)
             || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, group, load, write);
-        if into_write {
-            return true;
+        let races = into_write || into_load && !self.all_write_the_same(facts, load, write, group, control);
+        races && !self.are_apart(facts, load, write, group <= Extent::BLOCK)
+    }
+
+    /// `never_meet`, asked once: it hangs on the thread index and constants alone.
+    fn are_apart(&self, facts: &Facts, load: &Access, write: &Access, within_block: bool) -> bool {
+        let pair = (load.inst, write.inst, within_block);
+        if let Some(known) = self.apart.borrow().get(&pair) {
+            return *known;
         }
-        into_load && !self.all_write_the_same(facts, load, write, group, control)
+        let apart = self.never_meet(facts, load, write, within_block);
+        self.apart.borrow_mut().insert(pair, apart);
+        apart
     }
 
     /// Thread by thread: no thread that comes to the write writes what another one reads, as with
     /// `if (threadIdx.x > 0) row[threadIdx.x] = 0` and a read of `row[0]`.
-    fn never_meet(&self, facts: &Facts, load: &Access, write: &Access, group: Extent) -> bool {
+    fn never_meet(&self, facts: &Facts, load: &Access, write: &Access, within_block: bool) -> bool {
         let (Some(here), Some(there)) = (places(self.values, load.address), places(self.values, write.address)) else {
             return false;
         };
@@ -358,7 +366,7 @@ impl<'a> Memory<'a> {
                 readers.entry(*cell).and_modify(|only| *only = None).or_insert(Some(thread));
             }
             let meets = |(thread, cell): (usize, &i64)| {
-                let own = |reader: &Option<usize>| group <= Extent::BLOCK && *reader == Some(thread);
+                let own = |reader: &Option<usize>| within_block && *reader == Some(thread);
                 comes[thread] && readers.get(cell).is_some_and(|reader| !own(reader))
             };
             !written.iter().enumerate().any(meets)
