@@ -25,6 +25,8 @@ pub struct Solution {
 
 /// A chain falls at most as often as there are extents; three of them each.
 const MAX_ROUNDS: usize = 200;
+/// Parts of a round.
+const PARTS: usize = 32;
 
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
     let order = Order::new(graph, flow, values, shape.most_threads());
@@ -32,24 +34,30 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
     let structure = Structure { graph, flow, values, joins: RefCell::default(), memory };
     let leaves = structure.relevant(wanted);
     let mut solution = Solution::default();
+    // What comes later hangs on what came before: a part of a round is taken in before the next part is asked.
+    let part = leaves.len().div_ceil(PARTS).max(1);
     for round in 0.. {
-        let facts = Facts::new(&values.symbols, shape, &solution.leaves);
-        let mut changed = Vec::new();
         let mut races = Vec::new();
-        for leaf in &leaves {
-            let old = solution.leaves.get(leaf).copied().unwrap_or(Agreement::GRID);
-            let (new, race) = structure.agreement(&facts, *leaf);
-            let new = new.meet(old);
-            if new != old {
-                changed.push((*leaf, new));
+        let mut settled = true;
+        for some in leaves.chunks(part) {
+            let facts = Facts::new(&values.symbols, shape, &solution.leaves);
+            let mut changed = Vec::new();
+            for leaf in some {
+                let old = solution.leaves.get(leaf).copied().unwrap_or(Agreement::GRID);
+                let (new, race) = structure.agreement(&facts, *leaf);
+                let new = new.meet(old);
+                if new != old {
+                    changed.push((*leaf, new));
+                }
+                races.extend(race.map(|race| (*leaf, race)));
             }
-            races.extend(race.map(|race| (*leaf, race)));
+            settled &= changed.is_empty();
+            solution.leaves.extend(changed);
         }
         solution.races = races.into_iter().collect();
-        if changed.is_empty() {
+        if settled {
             break;
         }
-        solution.leaves.extend(changed);
         if round > MAX_ROUNDS {
             solution.unsettled = true;
             break;
