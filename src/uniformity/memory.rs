@@ -165,7 +165,14 @@ pub struct Memory<'a> {
     by_root: FxHashMap<Symbol, Vec<usize>>,
     /// By load, write and whether another block's threads count: thread by thread, they never meet.
     apart: RefCell<FxHashMap<(InstId, InstId, bool), bool>>,
+    /// By index, its value in each thread.
+    threads: RefCell<FxHashMap<Symbol, Option<Rc<[i64]>>>>,
+    /// By block, the threads that may come there.
+    come: RefCell<FxHashMap<BlockId, Rc<[bool]>>>,
 }
+
+/// Indices, and blocks, of which it is remembered what each thread has to do with them.
+const MAX_INDICES: usize = 1_000;
 
 impl<'a> Memory<'a> {
     pub fn new(order: Order<'a>, values: &'a Values) -> Memory<'a> {
@@ -179,7 +186,7 @@ impl<'a> Memory<'a> {
                 by_root.entry(root).or_default().push(index);
             }
         }
-        Memory { order, values, by_root, apart: RefCell::default() }
+        Memory { order, values, by_root, apart: RefCell::default(), threads: RefCell::default(), come: RefCell::default() }
     }
 
     /// Writes that may hit what a load reads.
@@ -348,18 +355,18 @@ impl<'a> Memory<'a> {
         if base != other {
             return false;
         }
-        let mut comes: Option<Vec<bool>> = None;
         read.iter().zip(written).any(|pair| {
             let (Step::Index(x), Step::Index(y)) = pair else { return false };
-            let Some(written) = facts.per_thread(*y) else { return false };
-            let read = match self.values.symbols.as_int(*x) {
-                Some(known) => vec![known; written.len()],
-                None => facts.per_thread(*x).unwrap_or_default(),
-            };
-            if read.len() != written.len() {
-                return false;
+            let Some(written) = self.each_thread(facts, *y) else { return false };
+            let comes = self.threads_that_come(facts, write.block, written.len());
+            let own_alone = within_block && written.len() == 1;
+            if let Some(cell) = self.values.symbols.as_int(*x) {
+                let hits = written.iter().zip(comes.iter()).any(|(written, comes)| *comes && *written == cell);
+                return !hits || own_alone;
             }
-            let comes = comes.get_or_insert_with(|| self.threads_that_come(facts, write.block, written.len()));
+            let Some(read) = self.each_thread(facts, *x).filter(|read| read.len() == written.len()) else {
+                return false;
+            };
             // Who reads each cell: one thread, or several. In another block the same thread is another one.
             let mut readers: FxHashMap<i64, Option<usize>> = FxHashMap::default();
             for (thread, cell) in read.iter().enumerate() {
@@ -373,8 +380,25 @@ impl<'a> Memory<'a> {
         })
     }
 
+    /// `Facts::per_thread`, remembered: one index is compared with many.
+    fn each_thread(&self, facts: &Facts, index: Symbol) -> Option<Rc<[i64]>> {
+        if let Some(known) = self.threads.borrow().get(&index) {
+            return known.clone();
+        }
+        let found: Option<Rc<[i64]>> = facts.per_thread(index).map(Rc::from);
+        let mut threads = self.threads.borrow_mut();
+        if threads.len() > MAX_INDICES {
+            threads.clear();
+        }
+        threads.insert(index, found.clone());
+        found
+    }
+
     /// By rank, the threads that may come to a block as far as conditions on the thread index alone decide it.
-    fn threads_that_come(&self, facts: &Facts, block: BlockId, count: usize) -> Vec<bool> {
+    fn threads_that_come(&self, facts: &Facts, block: BlockId, count: usize) -> Rc<[bool]> {
+        if let Some(known) = self.come.borrow().get(&block) {
+            return known.clone();
+        }
         let flow = self.order.flow;
         let mut comes = vec![true; count];
         for each in flow.control.all(block) {
@@ -386,6 +410,12 @@ impl<'a> Memory<'a> {
                 *comes &= (value != 0) == (each.by == yes);
             }
         }
+        let comes: Rc<[bool]> = comes.into();
+        let mut come = self.come.borrow_mut();
+        if come.len() > MAX_INDICES {
+            come.clear();
+        }
+        come.insert(block, comes.clone());
         comes
     }
 
