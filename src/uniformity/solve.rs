@@ -31,7 +31,7 @@ const PARTS: usize = 32;
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
     let order = Order::new(graph, flow, values, shape.most_threads());
     let memory = Memory::new(order, values);
-    let structure = Structure { graph, flow, values, joins: RefCell::default(), memory };
+    let structure = Structure { graph, flow, values, joins: RefCell::default(), control: RefCell::default(), memory };
     let leaves = structure.relevant(wanted);
     let mut solution = Solution::default();
     // What comes later hangs on what came before: a part of a round is taken in before the next part is asked.
@@ -41,6 +41,7 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
         let mut settled = true;
         for some in leaves.chunks(part) {
             let facts = Facts::new(&values.symbols, shape, &solution.leaves);
+            structure.control.borrow_mut().clear();
             let mut changed = Vec::new();
             for leaf in some {
                 let old = solution.leaves.get(leaf).copied().unwrap_or(Agreement::GRID);
@@ -88,6 +89,8 @@ struct Structure<'a> {
     flow: &'a Flow,
     values: &'a Values,
     joins: RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<BlockId>>>>,
+    /// By block, how far threads agree on coming there, as things stand.
+    control: RefCell<FxHashMap<BlockId, Agreement>>,
     memory: Memory<'a>,
 }
 
@@ -96,6 +99,7 @@ impl Structure<'_> {
     fn relevant(&self, wanted: &[Symbol]) -> Vec<Symbol> {
         let symbols = &self.values.symbols;
         let mut seen: FxHashSet<Symbol> = FxHashSet::default();
+        let mut followed: FxHashSet<InstId> = FxHashSet::default();
         let mut found = Vec::new();
         let mut work: Vec<Symbol> = wanted.to_vec();
         let conditions = |blocks: &[BlockId], work: &mut Vec<Symbol>| {
@@ -126,7 +130,7 @@ impl Structure<'_> {
                 }
                 if let Some(load) = self.values.loads.get(&leaf) {
                     work.push(load.address);
-                    for write in self.memory.writes_to(load) {
+                    for write in self.memory.writes_to(load).into_iter().filter(|write| followed.insert(write.inst)) {
                         work.push(write.address);
                         work.extend(write.value);
                         let forks: Vec<BlockId> =
@@ -168,7 +172,14 @@ impl Structure<'_> {
             Leaf::Left(header, inner) => facts.agreement(*inner).meet(forks(&self.forks_of_exit(*header))),
             Leaf::Load(_) => match (self.values.loads.get(&leaf), inputs) {
                 (Some(load), _) => {
-                    let control = |block: BlockId| control(self.graph, self.flow, self.values, facts, block);
+                    let control = |block: BlockId| {
+                        let known = self.control.borrow().get(&block).copied();
+                        known.unwrap_or_else(|| {
+                            let found = control(self.graph, self.flow, self.values, facts, block);
+                            self.control.borrow_mut().insert(block, found);
+                            found
+                        })
+                    };
                     return self.memory.load(facts, load, &control);
                 }
                 (None, Some(inputs)) => all(inputs),
