@@ -11,7 +11,7 @@ use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
 use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// By block: whether some way leads there.
@@ -165,12 +165,16 @@ pub struct Memory<'a> {
     by_root: FxHashMap<Symbol, Vec<usize>>,
     /// By load, write and whether another block's threads count: thread by thread, they never meet.
     apart: RefCell<FxHashMap<(InstId, InstId, bool), bool>>,
+    /// Pairs of accesses that may still be compared.
+    left: Cell<u32>,
     /// By index, its value in each thread.
     threads: RefCell<FxHashMap<Symbol, Option<Rc<[i64]>>>>,
     /// By block, the threads that may come there.
     come: RefCell<FxHashMap<BlockId, Rc<[bool]>>>,
 }
 
+/// Pairs of accesses compared for one graph; beyond that it counts as too large.
+const MAX_PAIRS: u32 = 4_000_000;
 /// Indices, and blocks, of which it is remembered what each thread has to do with them.
 const MAX_INDICES: usize = 1_000;
 
@@ -186,7 +190,20 @@ impl<'a> Memory<'a> {
                 by_root.entry(root).or_default().push(index);
             }
         }
-        Memory { order, values, by_root, apart: RefCell::default(), threads: RefCell::default(), come: RefCell::default() }
+        Memory {
+            order,
+            values,
+            by_root,
+            apart: RefCell::default(),
+            left: Cell::new(MAX_PAIRS),
+            threads: RefCell::default(),
+            come: RefCell::default(),
+        }
+    }
+
+    /// Too many accesses to compare them all.
+    pub fn gave_up(&self) -> bool {
+        self.left.get() == 0
     }
 
     /// Writes that may hit what a load reads.
@@ -211,7 +228,7 @@ impl<'a> Memory<'a> {
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> (Agreement, Option<Race>) {
         let address = facts.agreement(load.address);
-        if address.shown == Extent::THREAD {
+        if address.shown == Extent::THREAD || self.gave_up() {
             return (address, None);
         }
         let writes = self.writes_to(load);
@@ -323,6 +340,8 @@ impl<'a> Memory<'a> {
         barrier: Extent,
         control: &dyn Fn(BlockId) -> Agreement,
     ) -> bool {
+        let Some(left) = self.left.get().checked_sub(1) else { return false };
+        self.left.set(left);
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
             && self.may_meet(facts, group, write.address, load.address)

@@ -57,9 +57,10 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
         }
         solution.races = races.into_iter().collect();
         if settled {
+            solution.unsettled = structure.memory.gave_up();
             break;
         }
-        if round > MAX_ROUNDS {
+        if round > MAX_ROUNDS || structure.memory.gave_up() {
             solution.unsettled = true;
             break;
         }
