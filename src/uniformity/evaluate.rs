@@ -63,6 +63,8 @@ const MAX_PASSES: usize = 40;
 const MAX_STEPS: usize = 4_000_000;
 /// Paths times blocks that one graph may have.
 const MAX_STATE: usize = 80_000_000;
+/// Slots of a ring that is told by following it.
+const MAX_RING: i64 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
@@ -72,7 +74,7 @@ enum Form {
     Linear(Symbol),
     /// Goes back and forth between the first value and this one.
     Toggle(Symbol),
-    /// `(first + n) % this`
+    /// `(first + n) % this`, however it is written
     Round(Symbol),
     /// None of these.
     Free,
@@ -648,7 +650,11 @@ impl Evaluator<'_> {
                 let sum = self.values.symbols.add(first, trips);
                 let sum = self.values.symbols.add_constant(sum, 1);
                 let direct = self.values.symbols.rem(sum, modulus);
-                if back == next || back == direct { Form::Round(modulus) } else { Form::Free }
+                if back == next || back == direct || self.stays_round(trips, first, back, modulus) {
+                    Form::Round(modulus)
+                } else {
+                    Form::Free
+                }
             }
             Some(Form::Free) => Form::Free,
             _ => self.guess(index, value, first, back),
@@ -684,7 +690,41 @@ impl Evaluator<'_> {
                 return Form::Round(modulus);
             }
         }
-        Form::Free
+        match self.ring(value, first, back) {
+            Some(modulus) => Form::Round(modulus),
+            None => Form::Free,
+        }
+    }
+
+    /// `x == 2 ? 0 : x + 1` goes round in three: told by following it.
+    fn ring(&mut self, value: Symbol, first: Symbol, back: Symbol) -> Option<Symbol> {
+        let symbols = &mut self.values.symbols;
+        let first = symbols.as_int(first).filter(|first| (0..MAX_RING).contains(first))?;
+        let mut next = |at: i64| {
+            let with = FxHashMap::from_iter([(value, symbols.int(at))]);
+            let next = symbols.replace(back, &with, &mut FxHashMap::default());
+            symbols.as_int(next)
+        };
+        let mut last = first;
+        while next(last)? == last + 1 && last < MAX_RING {
+            last += 1;
+        }
+        let modulus = last + 1;
+        let round = (0..modulus).all(|at| next(at) == Some((at + 1) % modulus));
+        round.then(|| self.values.symbols.int(modulus))
+    }
+
+    /// With `(first + n) % modulus` put in, the next value is that of the next trip.
+    fn stays_round(&mut self, trips: Symbol, first: Symbol, back: Symbol, modulus: Symbol) -> bool {
+        let symbols = &mut self.values.symbols;
+        let (Some(first), Some(modulus)) = (symbols.as_int(first), symbols.as_int(modulus)) else { return false };
+        // Twice round, so that what changes on one trip alone shows.
+        modulus <= MAX_RING
+            && (0..2 * modulus).all(|trip| {
+                let with = FxHashMap::from_iter([(trips, symbols.int(trip))]);
+                let next = symbols.replace(back, &with, &mut FxHashMap::default());
+                symbols.as_int(next) == Some((first + trip + 1) % modulus)
+            })
     }
 
     fn moduli(&self, symbol: Symbol) -> Vec<Symbol> {

@@ -99,7 +99,7 @@ impl<'a> Facts<'a> {
         match node {
             Node::Binary(Operator::Negative, difference, _) => match self.sign(*difference) {
                 Some(_) => Agreement::GRID,
-                None => self.within_one_step(*difference, self.boundary(*difference, plain)),
+                None => self.within_one_step(*difference, 0, self.boundary(*difference, plain)),
             },
             Node::Binary(Operator::Zero, difference, _) if self.differs_from_zero(*difference) => Agreement::GRID,
             Node::Binary(Operator::Div, value, by) => self.quotient(*value, *by, plain),
@@ -182,6 +182,10 @@ impl<'a> Facts<'a> {
 
     /// `value / by` for a thread index plus what agrees: constant over aligned runs of threads.
     fn quotient(&self, value: Symbol, by: Symbol, plain: Agreement) -> Agreement {
+        let plain = match self.symbols.as_int(by) {
+            Some(by) if by > 1 => self.within_one_step(value, by, plain),
+            _ => plain,
+        };
         let Some(line) = self.line(value) else { return plain };
         let rest = self.of_rest(&line);
         if let Some(by) = self.symbols.as_int(by) {
@@ -216,20 +220,19 @@ impl<'a> Facts<'a> {
         best
     }
 
-    /// `index + step * rest < 0` says the same for all indices that lie within one step.
-    fn within_one_step(&self, difference: Symbol, known: Agreement) -> Agreement {
-        let (terms, constant) = self.symbols.terms(difference);
+    /// `index + step * rest < 0`, and `(index + step * rest) / by` where the step divides `by`, are the same for all
+    /// indices that lie within one step. Of a comparison `by` is 0.
+    fn within_one_step(&self, value: Symbol, by: i64, known: Agreement) -> Agreement {
+        let (terms, constant) = self.symbols.terms(value);
         let mut best = known;
         for group in [Extent::BLOCK, Extent::WARP].into_iter().filter(|group| *group > known.shown) {
             let (rest, differing): (Vec<_>, Vec<_>) =
                 terms.iter().copied().partition(|(term, _)| self.agreement(*term).shown >= group);
-            let (Ok(step), range) = (i64::try_from(self.divisor_of(&rest)), self.sum_bounds(&differing, constant))
-            else {
-                continue;
-            };
+            let step = gcd(self.divisor_of(&rest), by.unsigned_abs());
+            let (Ok(step), range) = (i64::try_from(step), self.sum_bounds(&differing, constant)) else { continue };
             let (is_named, of_rest) = (self.holds_named(&rest), self.of_terms(&rest));
             // A constant out of view may well be a multiple of the block.
-            if is_named && !differing.is_empty() {
+            if is_named && by == 0 && !differing.is_empty() {
                 best.hoped = best.hoped.max(of_rest.hoped);
             }
             if step > 1 && range.is_finite() && range.low.div_euclid(step) == range.high.div_euclid(step) {

@@ -249,6 +249,13 @@ impl<'a> Memory<'a> {
         }
         // A cell that is picked by the block's index belongs to that block.
         let own = shared || address.shown <= Extent::BLOCK || unseen;
+        // The cell of another block is that block's to write.
+        let foreign: Vec<InstId> = writes
+            .iter()
+            .filter(|write| own && !shared && !unseen && self.is_of_other_blocks(load, write))
+            .map(|write| write.inst)
+            .collect();
+        let foreign = if foreign.is_empty() || self.is_waited_for(facts, load) { Vec::new() } else { foreign };
         let mut race = None;
         // Each block has its own shared memory.
         let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
@@ -260,6 +267,10 @@ impl<'a> Memory<'a> {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
             let racing = writes.iter().filter(|write| {
+                if foreign.contains(&write.inst) {
+                    return self.order.unordered(write.inst, load.inst, Extent::GRID, true)
+                        || self.order.unordered(load.inst, write.inst, Extent::GRID, true);
+                }
                 self.races(facts, load, write, group, barrier, control)
                     && !(unseen
                         && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
@@ -270,9 +281,45 @@ impl<'a> Memory<'a> {
                 let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
                 return (shown.meet(reach), race);
             }
-            race = Some(Race { writes: racing, within_block: own });
+            let within_block = own && !racing.iter().any(|write| foreign.contains(write));
+            race = Some(Race { writes: racing, within_block });
         }
         (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
+    }
+
+    /// A cell that is picked by the block's index, and that other blocks write: `done[blockIdx.x - 1]` where each writes
+    /// `done[blockIdx.x]`.
+    fn is_of_other_blocks(&self, load: &Access, write: &Access) -> bool {
+        let mut picked = false;
+        let meets = overlap(self.values, load.address, write.address, &mut |x, y| {
+            let of_another = in_other_blocks(&self.values.symbols, x, y);
+            picked |= of_another == Some(true);
+            of_another.unwrap_or(x == y)
+        });
+        meets && picked
+    }
+
+    /// A loop before the load waits for something else in memory, which tells that the cell has been written.
+    fn is_waited_for(&self, facts: &Facts, load: &Access) -> bool {
+        let Order { graph, flow, .. } = self.order;
+        let access = |inst: InstId| {
+            let loaded = self.values.loads.get(&self.values.of[inst.index()]);
+            loaded
+                .filter(|load| load.inst == inst)
+                .or_else(|| self.values.writes.iter().find(|write| write.inst == inst))
+        };
+        let tells = |inst: &InstId| {
+            matches!(graph.insts[inst.index()].op, Op::Load { is_volatile: true, .. } | Op::Atomic { .. })
+                && access(*inst).is_none_or(|signal| !self.may_meet(facts, Extent::GRID, signal.address, load.address))
+        };
+        let is_barrier = |inst: &InstId| matches!(graph.insts[inst.index()].op, Op::Barrier(_));
+        flow.loops.iter().enumerate().any(|(index, each)| {
+            let mut insts = each.blocks.iter().flat_map(|block| &graph.blocks[block.index()].insts);
+            flow.position[each.header.index()] < flow.position[load.block.index()]
+                && !flow.in_loop(load.block, index)
+                && !insts.clone().any(is_barrier)
+                && insts.any(tells)
+        })
     }
 
     /// Every block writes the same there: the value and all that decides the write are the same in all blocks.
@@ -544,6 +591,28 @@ fn places(values: &Values, address: Symbol) -> Option<Vec<(Symbol, Vec<Step>)>> 
         work.extend(ways.into_iter().map(|way| (way, steps.clone())));
     }
     Some(found)
+}
+
+/// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
+/// `None` where they are not so picked.
+fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
+    let (x, x_constant) = symbols.terms(x);
+    let (y, y_constant) = symbols.terms(y);
+    let is_block = |term: &&(Symbol, i64)| {
+        matches!(symbols.node(term.0), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
+    };
+    let blocks: Vec<_> = x.iter().filter(is_block).collect();
+    if blocks.is_empty() || !blocks.iter().copied().eq(y.iter().filter(is_block)) {
+        return None;
+    }
+    let step = blocks.iter().map(|(_, factor)| factor.abs()).min()?;
+    let mut apart = x.iter().filter(|term| !y.contains(term)).chain(y.iter().filter(|term| !x.contains(term)));
+    // Looking back from block to block. What else sets them apart is taken to lead into another part of the buffer.
+    let walks =
+        |term: &&(Symbol, i64)| matches!(symbols.node(term.0), Node::Leaf(Leaf::Iteration(_))) && term.1 % step == 0;
+    let constant = x_constant - y_constant;
+    let walk = apart.clone().next().is_some();
+    Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
 }
 
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that

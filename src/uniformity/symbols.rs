@@ -251,10 +251,15 @@ impl Symbols {
         kept.retain(|term| term.1 != 0);
         if let Some(pattern) = self.rank {
             let factor = |wanted: Symbol| kept.iter().find(|term| term.0 == wanted).map(|term| term.1);
+            let plane = factor(pattern.plane);
+            // Summed up from the left, the plane comes last.
+            if plane.is_some() && plane == factor(pattern.rank) {
+                kept.retain(|term| term.0 != pattern.plane);
+                return self.sum(kept, constant);
+            }
             if let (Some(by), Some(row)) = (factor(pattern.x), factor(pattern.row))
                 && by == row
             {
-                let plane = factor(pattern.plane);
                 kept.retain(|term| {
                     term.0 != pattern.x && term.0 != pattern.row && (term.0 != pattern.plane || plane != Some(by))
                 });
