@@ -43,7 +43,7 @@ fn run() {
     let start = Instant::now();
     let tree = Tree::new(Files::new(files, &Options::default()));
     let closure = synclint::source::closure::closure(&tree, &words);
-    let program = Program::of(&tree).narrowed(closure.reaching.clone());
+    let program = Program::of(&tree);
     let roots: Vec<_> = tree
         .ids()
         .filter(|id| {

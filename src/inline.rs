@@ -10,6 +10,7 @@ mod params;
 mod ptx_text;
 mod interpret;
 mod deduce;
+mod reach;
 mod resolve;
 mod assign;
 mod assigned;
@@ -49,7 +50,7 @@ mod vocabulary;
 
 pub use builder::Limits;
 pub use dump::dump;
-pub use facts::{Holds, Reach};
+pub use facts::Holds;
 pub use program::{Item, ItemKind, Lowered, Origin, Program};
 pub use root::{Inlined, inline};
 

@@ -403,7 +403,7 @@ impl Loaded {
 const ROOTS_AT_ONCE: usize = 16;
 
 /// Text that is lowered is kept up to this part of the source, and what of it was just used. A byte takes about thirty of memory.
-const KEPT_OF_SOURCE: usize = 10;
+const KEPT_OF_SOURCE: usize = 2;
 
 fn without_repeats<T: PartialEq>(found: Vec<Vec<T>>) -> Vec<T> {
     let mut kept: Vec<T> = Vec::new();

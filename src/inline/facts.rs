@@ -1,14 +1,11 @@
-//! What a function holds, itself and through all it may call: what decides whether its body must be followed.
-//!
-//! Calls are followed by name and visibility alone, so this says "may", never "does".
+//! What a function's own body holds, and what its calls may mean by name and visibility alone.
 
 use super::program::{Item, ItemKind, Program};
 use super::visit::{Node, visit};
 use crate::graph::ItemId;
 use crate::program::*;
 use crate::words::{SourceKind, Words};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// What the body itself says.
@@ -69,18 +66,10 @@ impl Holds {
         self.multidimensional |= other.multidimensional;
     }
 
-    fn is_full(self) -> bool {
+    pub fn is_full(self) -> bool {
         self.barrier && self.varying && self.writes && self.multidimensional
     }
 }
-
-/// Facts of a function and all it may call.
-pub type Reach = Holds;
-
-/// Beyond so many functions a search stops and takes everything for possible but a barrier.
-const SEARCH_LIMIT: usize = 4_000;
-/// A call by a name that so many functions share says nothing.
-const COMMON_NAME: usize = 64;
 
 pub fn of_function(function: &Function, words: &Words) -> Facts {
     let mut facts = Facts::default();
@@ -269,96 +258,6 @@ pub fn may_mean(program: &Program, from: ItemId, call: &Call, item: &Item) -> bo
 }
 
 impl Program<'_> {
-    /// What the function holds, together with all it may call.
-    pub fn reach(&self, root: ItemId, words: &Words) -> Reach {
-        if let Ok(known) = self.reach.lock()
-            && let Some(found) = known.get(&root)
-        {
-            return *found;
-        }
-        let mut parents: FxHashMap<ItemId, ItemId> = FxHashMap::default();
-        let mut queue = VecDeque::from([root]);
-        let mut total = Reach::default();
-        let mut barrier_at = None;
-        let mut whole = true;
-        let mut asked: FxHashSet<Call> = FxHashSet::default();
-        parents.insert(root, root);
-        while let Some(item) = queue.pop_front() {
-            let known = self.reach.lock().ok().and_then(|known| known.get(&item).copied());
-            if let Some(known) = known {
-                total.join(known);
-                if known.barrier && barrier_at.is_none() {
-                    barrier_at = Some(item);
-                }
-                continue;
-            }
-            let facts = self.facts(item, words);
-            total.join(facts.what);
-            if facts.what.barrier && barrier_at.is_none() {
-                barrier_at = Some(item);
-            }
-            if total.is_full() {
-                break;
-            }
-            if parents.len() > SEARCH_LIMIT {
-                total.varying = true;
-                total.writes = true;
-                whole = false;
-                break;
-            }
-            for call in facts.calls.iter() {
-                if !asked.insert(call.clone()) {
-                    continue;
-                }
-                let named = self.visible(item, &call.name);
-                let fitting: Vec<ItemId> =
-                    named.iter().copied().filter(|id| may_mean(self, item, call, self.item(*id))).collect();
-                if fitting.len() > COMMON_NAME {
-                    total.varying = true;
-                    total.writes = true;
-                }
-                let fitting = self.worth_searching(fitting, COMMON_NAME);
-                let destructors = self.destructors_of(item, &call.name);
-                for callee in fitting.iter().chain(destructors.iter()) {
-                    if !parents.contains_key(callee) {
-                        parents.insert(*callee, item);
-                        queue.push_back(*callee);
-                    }
-                }
-            }
-        }
-        match &self.reaching {
-            Some(reaching) if !reaching.contains(&root) => {
-                total.barrier = false;
-                barrier_at = None;
-                whole = false;
-            }
-            // What was not looked at may hold one.
-            _ if !whole => total.barrier = true,
-            _ => {}
-        }
-        if let Ok(mut known) = self.reach.lock() {
-            if !total.barrier && whole {
-                // Nothing that was looked at leads to a barrier; the rest is said of the root alone.
-                for item in parents.keys().filter(|item| **item != root) {
-                    known.entry(*item).or_insert(total);
-                }
-            }
-            let mut at = barrier_at;
-            while let Some(item) = at.filter(|item| *item != root) {
-                known.entry(item).or_insert(Reach {
-                    barrier: true,
-                    varying: true,
-                    writes: true,
-                    multidimensional: total.multidimensional,
-                });
-                at = parents.get(&item).copied();
-            }
-            known.insert(root, total);
-        }
-        total
-    }
-
     /// Whether a class's methods may call those of another one, or of one with its name, by name alone: its own, those of
     /// the classes round it, of its bases, or of any class if a base's name stands for an open type.
     fn is_of_family(&self, class: ItemId, owner: ItemId) -> bool {
@@ -398,23 +297,5 @@ impl Program<'_> {
             }
         }
         Some(names)
-    }
-
-    /// Of very many functions of one name those that may reach a barrier.
-    fn worth_searching(&self, fitting: Vec<ItemId>, many: usize) -> Vec<ItemId> {
-        match &self.reaching {
-            Some(reaching) if fitting.len() > many => fitting.into_iter().filter(|id| reaching.contains(id)).collect(),
-            _ => fitting,
-        }
-    }
-
-    fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
-        let mut name = String::with_capacity(class.len() + 1);
-        name.push('~');
-        name.push_str(class);
-        match self.named(&name) {
-            [] => Arc::default(),
-            _ => self.visible(from, &Name::from(name)),
-        }
     }
 }

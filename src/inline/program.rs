@@ -3,7 +3,7 @@
 //! It holds no text and parses nothing; whoever makes it says how an item is lowered and which files see which.
 //! It may be asked from several threads at once.
 
-use super::facts::Facts;
+use super::facts::{Facts, Holds};
 use crate::graph::ItemId;
 use crate::program::{Class, Declaration, Expr, Function, Name, TemplateParam, Type};
 use crate::text::{Expanded, FileId};
@@ -124,10 +124,9 @@ pub struct Program<'a> {
     used: Vec<AtomicBool>,
     facts: Vec<OnceLock<Arc<Facts>>>,
     origin: Box<dyn Origin + 'a>,
-    /// Functions that may reach a barrier, where somebody has found out.
-    pub(super) reaching: Option<FxHashSet<ItemId>>,
+    /// What functions hold with all they may call.
+    pub(super) reach: Vec<OnceLock<Holds>>,
     visible: RwLock<Visible>,
-    pub(super) reach: Mutex<FxHashMap<ItemId, super::facts::Reach>>,
     pub(super) families: Mutex<Families>,
     /// What pointers at namespace scope are assigned.
     pub(super) assigned: Mutex<FxHashMap<ItemId, Arc<super::assigned::Assigned>>>,
@@ -155,6 +154,7 @@ impl<'a> Program<'a> {
         }
         let lowered = items.iter().map(|_| OnceLock::new()).collect();
         let facts = items.iter().map(|_| OnceLock::new()).collect();
+        let reach = items.iter().map(|_| OnceLock::new()).collect();
         let used = items.iter().map(|_| AtomicBool::default()).collect();
         Program {
             items,
@@ -166,18 +166,11 @@ impl<'a> Program<'a> {
             used,
             facts,
             origin,
-            reaching: None,
+            reach,
             visible: RwLock::default(),
-            reach: Mutex::default(),
             families: Mutex::default(),
             assigned: Mutex::default(),
         }
-    }
-
-    /// Tells which functions may reach a barrier; all others are followed for their values only.
-    pub fn narrowed(mut self, reaching: FxHashSet<ItemId>) -> Program<'a> {
-        self.reaching = Some(reaching);
-        self
     }
 
     /// Bytes of text that were lowered and are kept.

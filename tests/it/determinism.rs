@@ -111,3 +111,53 @@ fn what_a_finding_is_known_by_does_not_depend_on_the_working_directory() {
     assert_eq!(first, known(&absolute, "."));
     assert_eq!(first, known(Path::new("/"), absolute.to_str().expect("it is UTF-8")));
 }
+
+/// Helpers that two kernels share: a question that only reads, alone and from a function that writes; two that call each
+/// other, one of which writes.
+const HELPERS: &str = "
+__device__ inline bool odd(const int *in, int i) { return in[i] & 1; }
+__device__ inline void fill(int *out, const int *in, int i) { if (odd(in, i)) out[i] = 1; }
+__device__ inline int up(int *out, int n);
+__device__ inline int down(int *out, int n) { return n > 0 ? up(out, n - 1) : n; }
+__device__ inline int up(int *out, int n) { out[n] = n; return down(out, n); }
+";
+
+const WAITS: &str = "
+#include \"helpers.cuh\"
+__global__ void waits(const int *in, int *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n || odd(in, i)) return;
+    if (down(out, i) > 3 && odd(in, out[i])) return;
+    __syncthreads();
+    out[i] = 1;
+}
+";
+
+const FILLS: &str = "
+#include \"helpers.cuh\"
+__global__ void fills(const int *in, int *out, int n) {
+    fill(out, in, threadIdx.x);
+    if (up(out, n) > 2) __syncthreads();
+    if (threadIdx.x < 7) __syncthreads();
+}
+";
+
+#[test]
+fn what_is_said_of_a_kernel_does_not_depend_on_those_analysed_before_it() {
+    let said = |files: &[(&str, &str)], of: &str| -> Vec<Value> {
+        let folder = Folder::new(&format!("determinism-roots-{of}-{}", files[0].0));
+        folder.write("helpers.cuh", HELPERS);
+        files.iter().for_each(|(name, text)| _ = folder.write(name, text));
+        let report = folder.run(&["check", "--isolated", "--format", "json", "-j", "1"]).json();
+        let mut findings = report["findings"].as_array().expect("a list").clone();
+        findings.retain(|finding| finding["function"] == of);
+        findings
+    };
+    for (of, text, other) in [("waits", WAITS, FILLS), ("fills", FILLS, WAITS)] {
+        let alone = said(&[("m.cu", text)], of);
+        assert!(!alone.is_empty(), "`{of}` has something to tell");
+        for before_or_behind in ["a.cu", "z.cu"] {
+            assert_eq!(alone, said(&[(before_or_behind, other), ("m.cu", text)], of), "{before_or_behind} beside {of}");
+        }
+    }
+}
