@@ -221,7 +221,7 @@ struct Context {
 /// The shape of a block of which nothing is known but what the kernel promises, or the user says.
 fn base(session: &Session, item: ItemId, template_args: &[String]) -> Shape {
     let bounds = launch::bounds(session.tree, item, template_args);
-    let (block, cluster) = (session.known_blocks)(&session.tree.item(item).name).unwrap_or_default();
+    let (block, cluster) = (session.known_blocks)(&session.tree.item(item).qualified_name()).unwrap_or_default();
     Shape {
         block: bounds.block.or(block),
         partial: [None; 3],

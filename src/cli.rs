@@ -67,12 +67,15 @@ fn run(arguments: Arguments) -> Result<Exit, Failure> {
         Verb::Baseline(baseline) => check::baseline(&baseline),
         Verb::Why(arguments) => why::why(&arguments),
         Verb::Graph(arguments) => graph::graph(&arguments),
-        Verb::Explain { rule, color } => explain::explain(rule, color),
+        Verb::Explain { rule, color } => match rule {
+            Some(rule) => explain::explain(rule, color),
+            None => explain::rules(arguments::ListFormat::Text),
+        },
         Verb::Rules { format } => explain::rules(format),
         Verb::Config(verb) => explain::config(&verb),
         Verb::Lsp { .. } => lsp(),
         Verb::Completions { shell } => explain::completions(shell),
-        Verb::Man => explain::man(),
+        Verb::Man { verb } => explain::man(verb.as_deref()),
     }
 }
 

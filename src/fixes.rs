@@ -3,7 +3,8 @@
 //! ```text
 //! if (c) { a; sync; } else { b; sync; }   ──>   if (c) { a; } else { b; } sync;
 //! if (c) { a; sync; }                     ──>   if (c) { a; } sync;
-//! if (c) { sync; a; }                     ──>   sync; if (c) { a; }        where nobody else can change c
+//! if (c) { sync; a; }                     ──>   sync; if (c) { a; }        where nobody else can change c, and those who
+//!                                                                          skip a do nothing else that a could see
 //! ```
 //!
 //! It works on the tokens as they stand in the file, so that comments and everything else stay. Nothing here is proven yet:
@@ -59,17 +60,21 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<F
                 taken = chain.statement;
                 continue;
             }
-            let is_sound = match edge {
-                Edge::End => !ends_a_life(session, file, &chain),
-                Edge::Begin => condition::are_private(session, file, item, &chain),
-            };
-            if !is_sound {
-                break;
-            }
             let mut gone = chain.same_at(file, edge, barrier);
             gone.push(taken);
             gone.sort_unstable_by_key(|statement| statement.first);
             gone.dedup();
+            let is_sound = match edge {
+                // What the other arms do was ordered with nothing in this one, and now is with what follows.
+                Edge::End => !ends_a_life(session, file, &chain),
+                Edge::Begin => {
+                    condition::are_private(session, file, item, &chain)
+                        && condition::may_go_before(session, item, file, barrier, &gone, &chain)
+                }
+            };
+            if !is_sound {
+                break;
+            }
             fixes.extend(edits::moved(finding.at.file, file, barrier, &gone, &chain, edge));
         }
     }

@@ -79,7 +79,7 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// `findings` and `incomplete` in it are filled by `conclude`.
     pub summary: Summary,
-    /// The names of the kernels read.
+    /// The names of the kernels read, qualified and alone.
     pub kernels: Vec<String>,
     pub skipped: Vec<Unread>,
     pub walked: Walked,
@@ -385,7 +385,7 @@ impl Loaded {
     }
 
     fn with_session<T>(&self, settings: &Settings, program: &Program, work: impl FnOnce(&analysis::Session) -> T) -> T {
-        let known = |name: &str| settings.kernels.get(name).map(|kernel| (kernel.block, kernel.cluster));
+        let known = |name: &str| settings.kernel(name).map(|kernel| (kernel.block, kernel.cluster));
         work(&analysis::Session {
             tree: &self.tree,
             program,
@@ -536,7 +536,7 @@ fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) ->
         incomplete: 0,
     };
     let kernels = tree.ids().map(|id| tree.item(id)).filter(|item| item.is_kernel());
-    let mut kernels: Vec<String> = kernels.map(|item| item.name.to_string()).collect();
+    let mut kernels: Vec<String> = kernels.flat_map(|item| [item.name.to_string(), item.qualified_name()]).collect();
     kernels.sort_unstable();
     kernels.dedup();
     Outcome { findings, summary, kernels, sources, comments, unseen, ..Outcome::default() }

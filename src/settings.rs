@@ -160,6 +160,17 @@ impl Settings {
         })
     }
 
+    /// The paths that have levels of their own.
+    pub fn per_file_patterns(&self) -> impl Iterator<Item = &Patterns> {
+        self.per_file.iter().map(|(patterns, _)| patterns)
+    }
+
+    /// What is said of a kernel: under its qualified name, or under its name alone, wherever it stands.
+    pub fn kernel(&self, qualified: &str) -> Option<&Kernel> {
+        let alone = qualified.rsplit("::").next().unwrap_or(qualified);
+        self.kernels.get(qualified).or_else(|| self.kernels.get(alone))
+    }
+
     /// Whether the command line lets a rule of this name run.
     pub fn runs(&self, rule: &str) -> bool {
         let named = |rules: &[&Rule]| rules.iter().any(|it| it.name == rule);

@@ -26,7 +26,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
 }
 
 /// Threads that have ended count as arrived, if the user says so.
-fn forgiven(check: &Check, barrier: &Barrier, need: Extent, ways: Ways) -> bool {
+pub fn forgiven(check: &Check, barrier: &Barrier, need: Extent, ways: Ways) -> bool {
     let forgiving = matches!(
         barrier.group,
         Group::Block | Group::Named { .. } | Group::Cluster | Group::Tile { .. } | Group::Object { .. }

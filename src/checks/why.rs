@@ -1,10 +1,12 @@
 //! For any barrier, clean or not: which forks guard it, how far their conditions agree, and what shows it.
 
-use super::{Check, story, wording};
+use super::{Check, divergence, leaving, story, wording};
 use crate::finding::Note;
-use crate::graph::{Group, InstId, ObjectKind, Op};
+use crate::flow::{DeadEdges, Flow};
+use crate::graph::{BlockId, Group, InstId, ObjectKind, Op};
 use crate::text::Range;
 use crate::uniformity::extent::Extent;
+use crate::uniformity::shape::{MAX_THREADS, Shape};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
@@ -17,6 +19,8 @@ pub struct Explanation {
     pub calls: Vec<(String, Option<Range>)>,
     /// Nearest first.
     pub guards: Vec<Guard>,
+    /// Conditions round it that come out the same for every thread of any block there is: where, and what is known.
+    pub decided: Vec<(Range, String)>,
     /// What the checks say: nothing, or a rule and its message.
     pub fault: Option<(String, String)>,
 }
@@ -29,6 +33,8 @@ pub struct Guard {
     pub enough: bool,
     /// The barrier's mask leaves out those who go another way.
     pub masked: bool,
+    /// Who goes another way ends, and counts as arrived.
+    pub ended: bool,
     /// From where the condition comes to the condition.
     pub chain: Vec<Note>,
 }
@@ -39,6 +45,7 @@ impl Guard {
         match (self.enough, self.agrees.as_str()) {
             (true, group) => format!("the same for the whole {group}: enough"),
             _ if self.masked => "parts the warp, and the mask names only lanes that come".to_string(),
+            _ if self.ended => "differs, but those who go another way end, and so count as arrived".to_string(),
             (false, "thread") => "differs from thread to thread".to_string(),
             (false, group) => format!("the same for each {group} only"),
         }
@@ -87,6 +94,7 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
             agrees: agreement.shown.to_string(),
             enough: agreement.shown >= need,
             masked: false,
+            ended: divergence::forgiven(check, barrier, need, leaving::ways(check, inst, *dependence)),
             chain: story::chain(check, dependence.fork, need_here.min(need)),
         });
     }
@@ -94,11 +102,15 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         let rule = verdict.rule.name.to_string();
         (rule, check.finding(inst, verdict).message)
     });
-    let (asks, safe) = wording::asked(check, barrier, need);
+    let (asks, mut safe) = wording::asked(check, barrier, need);
     // A mask that names just those who come makes up for what parts the warp.
     let masked = fault.is_none() && matches!(barrier.group, Group::Lanes { mask: Some(_) });
     for guard in &mut guards {
         guard.masked = masked && !guard.enough;
+        guard.ended &= fault.is_none() && !guard.enough;
+    }
+    if guards.iter().any(|guard| guard.ended) {
+        safe = format!("every thread of {asks} that has not ended comes to it, or none");
     }
     Some(Explanation {
         barrier: barrier.name.to_string(),
@@ -107,8 +119,43 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         at: (check.home)(own.at).range,
         calls,
         guards,
+        decided: decided(check, inst, &seen),
         fault,
     })
+}
+
+/// Forks that would guard a barrier if what is known of the block did not settle them.
+fn decided(check: &Check, inst: InstId, guards: &[BlockId]) -> Vec<(Range, String)> {
+    let analysed = check.analysed;
+    let block = analysed.block(inst);
+    let mut found: Vec<(Range, String)> = Vec::new();
+    for fork in Flow::new(analysed.graph, &DeadEdges::default()).control.all(block).iter().map(|each| each.fork) {
+        let is_settled = analysed.flow.successors[fork.index()].len() == 1;
+        if guards.contains(&fork) || !analysed.flow.runs(fork) || !is_settled {
+            continue;
+        }
+        let Some(at) = story::fork_place(check, fork) else { continue };
+        if found.len() < MAX_GUARDS && !found.iter().any(|(other, _)| *other == at) {
+            found.push((at, format!("goes one way for all threads: {}", known_of_block(&analysed.shape))));
+        }
+    }
+    found
+}
+
+/// What conditions are decided by.
+fn known_of_block(shape: &Shape) -> String {
+    let sources = "as a launch in view, a bound on the kernel or the settings say";
+    match (shape.block, shape.partial) {
+        (Some([x, y, z]), _) => format!("a block is ({x}, {y}, {z}), {sources}"),
+        (None, partial) if partial.iter().any(Option::is_some) => {
+            let words = partial.map(|extent| extent.map_or("any".to_string(), |extent| extent.to_string()));
+            format!("a block is ({}), {sources}", words.join(", "))
+        }
+        _ if shape.max_threads < MAX_THREADS => {
+            format!("a block has at most {} threads, {sources}", shape.max_threads)
+        }
+        _ => format!("it is known before the program runs; no block has more than {MAX_THREADS} threads"),
+    }
 }
 
 /// Explains the value that an instruction yields.

@@ -58,7 +58,8 @@ pub fn message(
     is_call: bool,
     verdict: &Verdict,
 ) -> String {
-    let subject = if is_call { format!("this call leads to `{name}`, which") } else { format!("`{name}`") };
+    let named = format!("`{name}`");
+    let subject = if is_call { format!("this call leads to {named}, which") } else { named.clone() };
     let warps_only = verdict.need == Extent::BLOCK
         && verdict.lead.is_some_and(|lead| check.analysed.fork(&check.facts, lead.fork).shown >= Extent::WARP);
     let counted = barrier.is_some_and(|barrier| matches!(barrier.group, Group::Counted { .. }));
@@ -70,7 +71,12 @@ pub fn message(
             format!("{subject} is reached by a {group} from which some threads have left")
         }
         name if name == rules::RACY_BROADCAST.name => {
-            format!("whether {subject} is reached depends on a value that another thread may be writing")
+            let whether = if is_call {
+                format!("this call leads to {named}; whether it is reached")
+            } else {
+                format!("whether {named} is reached")
+            };
+            format!("{whether} depends on a value that another thread may be writing")
         }
         _ if warps_only => format!("{subject} is a barrier of the block, but only some of its warps come here"),
         _ if counted => format!("{subject} needs whole warps, but only some lanes come here"),

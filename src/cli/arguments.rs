@@ -41,8 +41,9 @@ pub enum Verb {
     Graph(Graph),
     /// Prints the page of a rule
     Explain {
+        /// The rule [default: all are listed]
         #[arg(value_parser = rule_parser())]
-        rule: &'static Rule,
+        rule: Option<&'static Rule>,
         #[command(flatten)]
         color: ColorArguments,
     },
@@ -65,8 +66,8 @@ pub enum Verb {
     },
     /// Prints a script that completes arguments
     Completions { shell: clap_complete::Shell },
-    /// Prints the manual page
-    Man,
+    /// Prints the manual page, or that of a verb
+    Man { verb: Option<String> },
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -164,7 +165,7 @@ pub struct Input {
     #[arg(long, conflicts_with = "config", help_heading = "Settings")]
     pub isolated: bool,
     /// Threads to work with [default: as many as cores]
-    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Settings")]
+    #[arg(short = 'j', long = "jobs", value_name = "N", value_parser = jobs_parser, help_heading = "Settings")]
     pub jobs: Option<u16>,
 }
 
@@ -262,6 +263,13 @@ pub fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>
 fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
+}
+
+fn jobs_parser(text: &str) -> Result<u16, String> {
+    match text.parse() {
+        Ok(jobs) if jobs > 0 => Ok(jobs),
+        _ => Err(format!("write a number from 1 to {}", u16::MAX)),
+    }
 }
 
 fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {

@@ -47,7 +47,11 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         parts => shard::joined(&settings, &request, parts)?,
     };
     let only = request.only.as_deref();
-    let conclusion = session::conclude(&mut outcome, &settings, only, &baseline, &repository);
+    let mut conclusion = session::conclude(&mut outcome, &settings, only, &baseline, &repository);
+    let transcoded = fix::leave_transcoded(&mut conclusion.findings, &outcome.sources);
+    if arguments.fix || arguments.diff {
+        to_stderr(&transcoded);
+    }
     let Conclusion { findings, summary, .. } = &conclusion;
     if arguments.fix {
         let made = fix::write(findings, &outcome.sources)?;
@@ -77,11 +81,12 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         }
         to_stderr(&summary::line(&report, fix::count(findings)));
         to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
-        to_stderr(&summary::unknown_names(&settings, &outcome, &request));
         to_stderr(&summary::stale_lines(&conclusion.stale));
     }
+    // Settings that fit nothing are a fault of the user's, and quiet runs are those that nobody looks at again.
+    to_stderr(&summary::unknown_names(&settings, &outcome, &request));
     if arguments.statistics {
-        to_stderr(&summary::statistics(&report, &outcome.unseen));
+        to_stderr(&summary::statistics(&report, &conclusion.aside, &outcome.unseen));
     }
     if arguments.verbose {
         to_stderr(&summary::details(&outcome, &settings, started));

@@ -137,10 +137,15 @@ pub fn completions(shell: clap_complete::Shell) -> Result<Exit, Failure> {
     Ok(Exit::Clean)
 }
 
-pub fn man() -> Result<Exit, Failure> {
-    to_stdout(|out| {
-        let command = Arguments::command();
-        clap_mangen::Man::new(command).render(out)
-    })?;
+pub fn man(verb: Option<&str>) -> Result<Exit, Failure> {
+    let mut command = Arguments::command();
+    if let Some(verb) = verb {
+        // What the verb is called on its own is known when all is built.
+        command.build();
+        let found = command.find_subcommand(verb).cloned();
+        command =
+            found.ok_or_else(|| Failure::line(format!("there is no verb `{verb}`; `synclint help` lists them")))?;
+    }
+    to_stdout(|out| clap_mangen::Man::new(command).render(out))?;
     Ok(Exit::Clean)
 }

@@ -43,6 +43,33 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
     Ok(told)
 }
 
+/// Takes the changes from findings in files that were transcoded to be read: they would fit other bytes. Tells of these files.
+pub fn leave_transcoded(findings: &mut [Marked], sources: &[Source]) -> String {
+    let mut known: BTreeMap<FileId, bool> = BTreeMap::new();
+    let mut told = String::new();
+    for finding in findings.iter_mut().map(|marked| &mut marked.finding) {
+        let Some((range, _)) = finding.fixes.first().and_then(|fix| fix.edits.first()) else { continue };
+        let Some(source) = sources.get(range.file.0 as usize) else { continue };
+        let is_transcoded = *known.entry(range.file).or_insert_with(|| {
+            let is_it = is_utf16(Path::new(&source.path));
+            if is_it {
+                told.push_str(&format!("synclint: {} is UTF-16: no change is made in it\n", source.path));
+            }
+            is_it
+        });
+        if is_transcoded {
+            finding.fixes.clear();
+        }
+    }
+    told
+}
+
+fn is_utf16(path: &Path) -> bool {
+    let mut mark = [0; 2];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut mark));
+    read.is_ok() && matches!(mark, [0xff, 0xfe] | [0xfe, 0xff])
+}
+
 /// The changes as a unified diff.
 pub fn diff(findings: &[Marked], sources: &[Source]) -> Vec<u8> {
     let mut text = Vec::new();

@@ -1,7 +1,7 @@
 //! What standard error says of a run besides its findings: the summary, what was not read, what the numbers are.
 
 use crate::baseline::Entry;
-use crate::finding::{Severity, Unread};
+use crate::finding::{Finding, Severity, Unread};
 use crate::report::{Report, plural};
 use crate::rules;
 use crate::session::{Outcome, Request};
@@ -163,7 +163,7 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
 /// Names listed of functions that are not in view.
 const UNSEEN: usize = 100;
 
-pub fn statistics(report: &Report, unseen: &[(String, usize, Range)]) -> String {
+pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, Range)]) -> String {
     let mut text = String::new();
     for rule in report.rules {
         let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
@@ -186,6 +186,10 @@ pub fn statistics(report: &Report, unseen: &[(String, usize, Range)]) -> String 
             let (path, line) = (report.path(located.at.range.file), located.at.start.line);
             text.push_str(&format!("not understood: {path}:{line}: {}\n", located.finding.message));
         }
+    }
+    for finding in aside {
+        let line = LineIndex::new(report.bytes(finding.at.file)).place(finding.at.start).line;
+        text.push_str(&format!("not understood: {}:{line}: {}\n", report.path(finding.at.file), finding.message));
     }
     for Unread { path, why, .. } in report.skipped {
         text.push_str(&format!("not read: {path}: {why}\n"));
@@ -211,6 +215,13 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
     let mut text = String::new();
     if let Some(file) = &settings.file {
         text.push_str(&format!("settings: {}\n", file.display()));
+    }
+    for pattern in settings.per_file_patterns() {
+        let fits = |source: &Source| pattern.matches(Path::new(&source.path));
+        if !outcome.sources.iter().any(fits) {
+            let written = pattern.as_written().concat();
+            text.push_str(&format!("the path `{written}` of `per-file` fits nothing that is read\n"));
+        }
     }
     for Unread { path, why, .. } in outcome.skipped.iter().filter(|unread| !unread.is_named) {
         text.push_str(&format!("not read: {path}: {why}\n"));

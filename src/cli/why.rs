@@ -78,7 +78,7 @@ fn beside(path: &Path) -> Vec<PathBuf> {
 }
 
 fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -> String {
-    let Explanation { barrier, asks, safe, at, calls, guards, fault } = explanation;
+    let Explanation { barrier, asks, safe, at, calls, guards, decided, fault } = explanation;
     let verdict = match fault {
         Some((rule, message)) => format!("{message} [{rule}]"),
         None => format!("`{barrier}` is safe: {safe}"),
@@ -93,11 +93,14 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
         let role = if guard.enough { Role::Source } else { Role::Branch };
         marks.push(Mark { at: guard.at, number: Some(index + 1), role, message: guard.agreement() });
     }
+    for (at, why) in decided {
+        marks.push(Mark { at: *at, number: None, role: Role::Branch, message: why.clone() });
+    }
     marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for {asks}") });
     let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
     let mut text =
         human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
-    if guards.is_empty() {
+    if guards.is_empty() && decided.is_empty() {
         text.push_str("  nothing guards it: whoever runs the function comes to it\n");
     }
     for (index, guard) in guards.iter().enumerate() {

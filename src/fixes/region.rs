@@ -172,6 +172,24 @@ pub fn names_are_from_outside(file: &File, barrier: Statement, chain: &Chain) ->
     !(chain.statement.first..=chain.statement.last).any(declares)
 }
 
+/// The tokens from one up to a barrier of the same words that all who come to the first one come to, too; else up to an end.
+pub fn until_same(file: &File, barrier: Statement, first: u32, end: u32) -> (u32, u32) {
+    let length = barrier.last - barrier.first;
+    let same = |at: u32| (0..=length).all(|offset| file.text(at + offset) == file.text(barrier.first + offset));
+    let (mut depth, mut least) = (0, 0);
+    for at in first..end {
+        match file.text(at) {
+            b"{" => depth += 1,
+            b"}" => depth -= 1,
+            // What is guarded without braces is not come to by all.
+            _ if depth == least && matches!(file.text(at - 1), b"{" | b"}" | b";") && same(at) => return (first, at),
+            _ => {}
+        }
+        least = least.min(depth);
+    }
+    (first, end)
+}
+
 pub fn open_of(file: &File, close: u32) -> Option<u32> {
     let mut depth = 0u32;
     let mut at = close;

@@ -22,6 +22,8 @@ pub struct Conclusion {
     pub known: usize,
     /// Entries of the baseline that fit no finding any more.
     pub stale: Vec<Entry>,
+    /// What was not understood where the rule `incomplete` is off: it is no finding, and yet counts.
+    pub aside: Vec<Finding>,
 }
 
 /// Applies levels, comments, the paths asked for, and the baseline.
@@ -39,9 +41,13 @@ pub fn conclude(
     let mut findings = std::mem::take(findings);
     findings.sort_by(|a, b| (path_of(a.at), a.at, a.rule.name).cmp(&(path_of(b.at), b.at, b.rule.name)));
     let mut marked = baseline::mark(findings, sources, &repository_path);
+    let mut aside = Vec::new();
     marked.retain_mut(|Marked { finding, .. }| {
         let level = settings.severity(finding.rule, finding.severity, path_of(finding.at));
         finding.severity = level.unwrap_or(finding.severity);
+        if level.is_none() && finding.rule.name == rules::INCOMPLETE.name {
+            aside.push(finding.clone());
+        }
         level.is_some()
     });
 
@@ -59,6 +65,7 @@ pub fn conclude(
     let scope = Scope::new(only, settings);
     let reported = |finding: &Finding| scope.reports(finding, &path_of);
     marked.retain(|it| reported(&it.finding));
+    aside.retain(|finding| reported(finding));
     let suppressed = suppressed.hidden.iter().filter(|it| reported(&it.finding)).count();
     let checked: FxHashSet<String> = match baseline.is_empty() {
         true => Default::default(),
@@ -78,8 +85,9 @@ pub fn conclude(
     marked.sort_by(|a, b| (path_of(a.finding.at), a.finding.at).cmp(&(path_of(b.finding.at), b.finding.at)));
 
     let incomplete = marked.iter().filter(|it| it.finding.rule.name == rules::INCOMPLETE.name).count();
-    let summary = Summary { findings: marked.len() - incomplete, incomplete, ..outcome.summary.clone() };
-    Conclusion { findings: marked, summary, suppressed, known, stale }
+    let (findings, incomplete) = (marked.len() - incomplete, incomplete + aside.len());
+    let summary = Summary { findings, incomplete, ..outcome.summary.clone() };
+    Conclusion { findings: marked, summary, suppressed, known, stale, aside }
 }
 
 /// Which findings are asked for.

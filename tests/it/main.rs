@@ -14,6 +14,7 @@ mod layers;
 mod lsp;
 mod marks;
 mod missteps;
+mod newcomer;
 mod program;
 mod proofs;
 mod reading;
