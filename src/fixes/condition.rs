@@ -38,7 +38,7 @@ pub fn may_go_before(
     };
     let begins_with_it =
         |(first, last): &(u32, u32)| gone.iter().any(|statement| *first <= statement.first && statement.last <= *last);
-    let (own, others): (Vec<(u32, u32)>, Vec<(u32, u32)>) = chain.arms.iter().copied().partition(begins_with_it);
+    let (own, others): (Vec<_>, Vec<_>) = chain.arms.iter().copied().partition(begins_with_it);
     // The memory of the block, and what a kernel is handed, have nothing in common.
     let is_shared = |name: &Name| holders.get(name) == Some(&Holder::Block);
     let in_block = own.iter().all(|(first, last)| quiet(first + 1, *last, &is_shared));
