@@ -149,6 +149,9 @@ impl Builder<'_> {
         if !args.is_empty() {
             return matches!(&*last.name, "pair" | "tuple") && last.args.is_some();
         }
+        if last.name.ends_with("_sequence") || &*last.name == "index_sequence_for" {
+            return last.args.is_some();
+        }
         let args = self.written_arguments(last).unwrap_or_default();
         super::constant::trait_value(&last.name, &args).is_some()
     }

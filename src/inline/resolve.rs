@@ -4,7 +4,7 @@ use super::builder::Builder;
 use super::constant;
 use super::names::{Found, LOOKUPS, Qualifier};
 use super::scope::{Binding, ScopeId};
-use super::types::{INT, Ty, scalar, vector};
+use super::types::{Bound, INT, NamedTy, Ty, scalar, vector};
 use crate::graph::ItemId;
 use crate::program::*;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl Builder<'_> {
 
     /// A type not in view, by its name: scalars, vectors, groups, library classes, standard aliases.
     pub fn named(&mut self, segment: &Segment) -> Ty {
-        use super::types::{GroupTy, LibraryTy, NamedTy};
+        use super::types::{GroupTy, LibraryTy};
         use crate::words::GroupMaker;
         let name = &segment.name;
         if segment.args.is_none()
@@ -144,7 +144,7 @@ impl Builder<'_> {
                 GroupMaker::Grid => GroupTy::Grid,
                 GroupMaker::Cluster => GroupTy::Cluster,
                 GroupMaker::Tile => GroupTy::Tile(match args.first() {
-                    Some(super::types::Bound::Value(size)) => u32::try_from(*size).ok(),
+                    Some(Bound::Value(size)) => u32::try_from(*size).ok(),
                     _ => None,
                 }),
                 GroupMaker::Coalesced | GroupMaker::Partition => GroupTy::Formed(None),
@@ -157,14 +157,13 @@ impl Builder<'_> {
         if !matches!(&**name, "integral_constant" | "constant" | "Int")
             && let Some((value, ty)) = constant::trait_value(name, &args)
         {
-            let args = vec![super::types::Bound::Type(ty), super::types::Bound::Value(value)];
+            let args = vec![Bound::Type(ty), Bound::Value(value)];
             return Ty::Named(Arc::new(NamedTy { name: Name::from("integral_constant"), args }));
         }
         Ty::Named(Arc::new(NamedTy { name: name.clone(), args }))
     }
 
     fn standard_type(&mut self, name: &str, args: &[super::types::Bound]) -> Option<Ty> {
-        use super::types::Bound;
         let ty = |index: usize| match args.get(index) {
             Some(Bound::Type(ty)) => Some(ty.clone()),
             _ => None,
@@ -185,7 +184,7 @@ impl Builder<'_> {
             },
             "remove_pointer_t" | "remove_extent_t" => Some(ty(0)?.element()),
             "underlying_type_t" => Some(INT),
-            _ => None,
+            _ => sequence(name, args),
         }
     }
 
@@ -282,4 +281,29 @@ impl Builder<'_> {
             _ => Ty::Unknown,
         }
     }
+}
+
+/// Longer ones stay open.
+const LONGEST_SEQUENCE: i64 = 256;
+
+/// `make_index_sequence<N>` and its kin are an `integer_sequence` of their numbers.
+fn sequence(name: &str, args: &[Bound]) -> Option<Ty> {
+    let index = || Bound::Type(Ty::Int { bits: 64, signed: false });
+    let (ty, count) = match name {
+        "index_sequence" => {
+            let args = [index()].into_iter().chain(args.iter().cloned()).collect();
+            return Some(Ty::Named(Arc::new(NamedTy { name: Name::from("integer_sequence"), args })));
+        }
+        "index_sequence_for" => (index(), Bound::Value(args.len() as i64)),
+        "make_index_sequence" => (index(), args.first()?.clone()),
+        "make_integer_sequence" => (args.first()?.clone(), args.get(1)?.clone()),
+        _ => return None,
+    };
+    let numbers = match count {
+        Bound::Value(count) if (0..=LONGEST_SEQUENCE).contains(&count) => (0..count).map(Bound::Value).collect(),
+        // One stands for any number.
+        open => vec![open],
+    };
+    let args = [ty].into_iter().chain(numbers).collect();
+    Some(Ty::Named(Arc::new(NamedTy { name: Name::from("integer_sequence"), args })))
 }

@@ -467,6 +467,9 @@ pub fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg],
         Ty::Named(named) if &*named.name == "integral_constant" && &*last.name == "bool_constant" => {
             named.args.get(1..).unwrap_or_default().to_vec()
         }
+        Ty::Named(named) if &*named.name == "integer_sequence" && &*last.name == "index_sequence" => {
+            named.args.get(1..).unwrap_or_default().to_vec()
+        }
         Ty::Library(library) if library.name == last.name => library.args.clone(),
         Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => vec![Bound::Value(i64::from(*size))],
         _ => return None,
