@@ -390,6 +390,9 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
     let item = scope.work.tree.item(kernel);
     let name = code.view.text(callee.name);
     if name == item.name.as_bytes() {
+        if !is_nearest(scope.work.tree, code, callee, kernel) {
+            return None;
+        }
         let arguments = callee.arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(code, range));
         return Some(arguments.into_iter().map(|bound| bound.text).collect());
     }
@@ -414,6 +417,32 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
     }
     let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
     Some(arguments.into_iter().map(|range| view.spelled(range)).collect())
+}
+
+/// Whether the name at a launch means `kernel` rather than one of its name in another namespace.
+fn is_nearest(tree: &Tree, code: &Code, callee: &Callee, kernel: ItemId) -> bool {
+    let view = &code.view;
+    let mut written: Vec<&[u8]> = Vec::new();
+    let mut at = callee.name;
+    while at >= 2 && view.is(at - 1, b"::") && view.identifier(at - 2).is_some() {
+        at -= 2;
+        written.insert(0, view.text(at));
+    }
+    let here = &tree.item(code.item).scope;
+    let rank = |id: ItemId| {
+        let scope = &tree.item(id).scope;
+        let ends = scope.len() >= written.len()
+            && scope[scope.len() - written.len()..].iter().zip(&written).all(|(name, word)| name.as_bytes() == *word);
+        match written.is_empty() {
+            true if here.starts_with(scope) => 1 + scope.len(),
+            true => 0,
+            false => usize::from(ends),
+        }
+    };
+    let of_kernel = rank(kernel);
+    let item = tree.item(kernel);
+    let others = tree.named(&item.name).iter().filter(|id| tree.item(**id).is_kernel() && tree.sees(code.file, **id));
+    others.copied().all(|id| rank(id) <= of_kernel)
 }
 
 /// The arm of `big ? k<256> : k<128>` that is taken, or the whole where nothing is chosen.
