@@ -47,7 +47,7 @@ fn run() {
     let roots: Vec<_> = tree
         .ids()
         .filter(|id| {
-            (tree.item(*id).is_kernel() && closure.reaching.contains(id) || devices && tree.item(*id).attributes.device)
+            (closure.kernels.contains(id) || devices && tree.item(*id).attributes.device)
                 && tree.item(*id).is_definition()
         })
         .collect();

@@ -29,8 +29,6 @@ pub struct Closure {
     pub holding: Vec<ItemId>,
     /// Kernels with a body and no barrier in reach.
     pub kernels_without: usize,
-    /// All functions that may reach a barrier, kernels included.
-    pub reaching: FxHashSet<ItemId>,
 }
 
 impl Closure {
@@ -229,9 +227,6 @@ fn conclude(tree: &Tree, mentions: &Mentions, search: Search) -> Closure {
                 }
             }
             (false, false) => continue,
-        }
-        if search.reached[index as usize] {
-            closure.reaching.insert(id);
         }
     }
     // Down from the kernels over what they mention; what is left over and nobody calls is a root, and of a ring of
