@@ -62,6 +62,16 @@ pub fn root(session: &Session, item: ItemId) -> Answer {
     })
 }
 
+/// Only the calls of a kernel whose bodies are not in view.
+pub fn unseen_calls(session: &Session, item: ItemId) -> Answer {
+    let calls = || {
+        calls_out_of_view(session, &inline::inline(session.program, session.words, item, &Instance::default()).graph)
+    };
+    // What panics here has no barrier in view, so nothing is lost but the names.
+    let unseen = catch_unwind(AssertUnwindSafe(calls)).unwrap_or_default();
+    Answer { unseen, ..Answer::default() }
+}
+
 fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut work = Work { session, item, answer: Answer::default(), barriers: Default::default() };
     // Without template parameters there is one graph, whatever launches it. It may be right under all of them.

@@ -76,9 +76,10 @@ struct Document {
 
 impl Baseline {
     pub fn parse(text: &str) -> Result<Baseline, String> {
-        let document: Document = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let document: Document = serde_json::from_str(text)
+            .map_err(|error| format!("is no file that `synclint baseline` wrote: {error}"))?;
         if document.version != 1 {
-            return Err(format!("version {} is newer than this synclint", document.version));
+            return Err(format!("is of version {}, newer than this synclint", document.version));
         }
         Ok(Baseline { entries: document.findings })
     }

@@ -60,6 +60,8 @@ pub struct Request {
     pub charts: bool,
     /// Look for changes that mend findings, and prove them.
     pub fixes: bool,
+    /// Look for calls out of view in kernels without a barrier, too: any of them may hold one.
+    pub every_call: bool,
 }
 
 /// How far a run has come, for whoever watches.
@@ -138,6 +140,7 @@ pub struct Loaded {
     walked: Walked,
     charts: bool,
     fixes: bool,
+    every_call: bool,
     stages: Stages,
 }
 
@@ -147,9 +150,9 @@ pub fn load(settings: &Settings, request: &Request) -> Result<Loaded, Error> {
         let words = Words::with(&settings.words);
         let mut stages = Stages::default();
         let Read { files, options, names, skipped, walked } = read::files(settings, request, &words, &mut stages)?;
-        let (charts, fixes) = (request.charts, request.fixes);
+        let Request { charts, fixes, every_call, .. } = *request;
         let loaded = stages.time("functions that may reach a barrier", || Loaded::new(files, words, options));
-        Ok(Loaded { names, skipped, walked, charts, fixes, stages, ..loaded })
+        Ok(Loaded { names, skipped, walked, charts, fixes, every_call, stages, ..loaded })
     })
 }
 
@@ -159,7 +162,8 @@ impl Loaded {
         let roots = closure::closure(&tree, &words);
         let launches = Launches::new(&tree, &roots.kernels);
         let (names, skipped, walked, stages) = Default::default();
-        Loaded { tree, words, roots, launches, options, names, skipped, walked, charts: false, fixes: false, stages }
+        let (charts, fixes, every_call) = Default::default();
+        Loaded { tree, words, roots, launches, options, names, skipped, walked, charts, fixes, every_call, stages }
     }
 
     /// Analyses the kernels and device functions that are `wanted`.
@@ -174,7 +178,7 @@ impl Loaded {
             let mut program = Program::of(&self.tree);
             let mut roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
             let answers = stages.time("analysis of kernels", || {
-                let answers = self.answers(settings, &mut program, progress, &roots);
+                let answers = self.answers(settings, &mut program, progress, &roots, analysis::root);
                 self.with_missed(settings, &mut program, progress, wanted, &mut roots, answers)
             });
             Ok(self
@@ -189,13 +193,14 @@ impl Loaded {
         program: &mut Program,
         progress: &Progress,
         roots: &[ItemId],
+        answer: fn(&analysis::Session, ItemId) -> Answer,
     ) -> Vec<Answer> {
         let bytes: usize = self.tree.files.ids().map(|id| self.tree.files.get(id).bytes.len()).sum();
         let most = (bytes / KEPT_OF_SOURCE).max(1 << 18);
         let mut answers = Vec::with_capacity(roots.len());
         for some in roots.chunks(ROOTS_AT_ONCE * rayon::current_num_threads()) {
             answers.extend(self.with_session(settings, program, |session| {
-                for_each_root(some, progress, |item| analysis::root(session, item))
+                for_each_root(some, progress, |item| answer(session, item))
             }));
             if program.kept() > most {
                 program.forget();
@@ -248,7 +253,7 @@ impl Loaded {
         let followed: FxHashSet<ItemId> = answers.iter().flat_map(|answer| &answer.followed).copied().collect();
         let missed: Vec<ItemId> =
             self.roots.holding.iter().copied().filter(|item| !followed.contains(item) && wanted(*item)).collect();
-        let of_missed = self.answers(settings, program, progress, &missed);
+        let of_missed = self.answers(settings, program, progress, &missed, analysis::root);
         // What another of them calls is judged there; of those that call each other the first stays.
         let mut by_other: FxHashSet<ItemId> = FxHashSet::default();
         for (item, answer) in missed.iter().zip(&of_missed) {
@@ -261,6 +266,12 @@ impl Loaded {
             roots.push(item);
             answers.push(answer);
         }
+        if self.every_call {
+            let without = &self.roots.kernels_without;
+            let without: Vec<ItemId> = without.iter().copied().filter(|item| wanted(*item)).collect();
+            answers.extend(self.answers(settings, program, progress, &without, analysis::unseen_calls));
+            roots.extend(without);
+        }
         answers
     }
 
@@ -270,7 +281,8 @@ impl Loaded {
         on_big_stacks(settings.jobs, || {
             let (places, roots): (Vec<usize>, Vec<ItemId>) =
                 self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).unzip();
-            let answers = self.answers(settings, &mut Program::of(&self.tree), progress, &roots);
+            let mut program = Program::of(&self.tree);
+            let answers = self.answers(settings, &mut program, progress, &roots, analysis::root);
             let of = shard::identity(settings, &self.tree, &self.options);
             Ok(Part::new(shard, of, places.into_iter().zip(answers).collect()))
         })
@@ -529,7 +541,7 @@ fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) ->
     let summary = Summary {
         files: tree.files.ids().count(),
         bytes: tree.files.ids().map(|id| tree.files.get(id).size).sum(),
-        kernels: roots.kernels.len() + roots.kernels_without,
+        kernels: roots.kernels.len() + roots.kernels_without.len(),
         device_functions,
         barriers: barriers.len(),
         findings: 0,

@@ -19,7 +19,7 @@ const STYLES: Styles = Styles::styled()
 /// Finds each CUDA barrier that only part of its threads can reach, from source alone: no GPU, no toolkit, no build.
 #[derive(Parser, Debug)]
 #[command(name = "synclint", version, styles = STYLES, args_conflicts_with_subcommands = true)]
-#[command(max_term_width = 110, subcommand_value_name = "VERB")]
+#[command(max_term_width = 110, subcommand_value_name = "VERB", args_override_self = true)]
 #[command(subcommand_help_heading = "Verbs")]
 #[command(override_usage = "synclint [check] [OPTIONS] [PATH]...\n       synclint VERB ...")]
 #[command(after_help = "Exit codes: 0 nothing found, 1 findings, 2 the job could not be done.\n\
@@ -244,18 +244,29 @@ pub enum Config {
     Schema,
 }
 
-/// Replaces each `@FILE` by the arguments in that file, one a line.
-pub fn expand(arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
-    let mut expanded = Vec::new();
-    for (index, argument) in arguments.enumerate() {
-        let file = argument.to_str().and_then(|it| it.strip_prefix('@')).filter(|file| index > 0 && !file.is_empty());
-        let Some(file) = file else {
-            expanded.push(argument);
-            continue;
-        };
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| format!("the arguments in {file} cannot be read: {}", crate::settings::reason(&error)))?;
-        expanded.extend(text.lines().filter(|line| !line.is_empty()).map(OsString::from));
+/// Files that one argument `@FILE` leads to, one inside the other; more are a file that names itself.
+const MAX_ARGUMENT_FILES: usize = 64;
+
+/// Replaces each `@FILE` by the arguments in that file, one a line, and those in it likewise.
+pub fn expand(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, String> {
+    let mut expanded: Vec<OsString> = arguments.next().into_iter().collect();
+    for argument in arguments {
+        let mut files = 0;
+        let mut rest = vec![argument];
+        while let Some(argument) = rest.pop() {
+            let Some(file) = argument.to_str().and_then(|it| it.strip_prefix('@')).filter(|file| !file.is_empty())
+            else {
+                expanded.push(argument);
+                continue;
+            };
+            let reason = match files < MAX_ARGUMENT_FILES {
+                true => std::fs::read_to_string(file).map_err(|error| crate::settings::reason(&error)),
+                false => Err("too many such files lead here; does it name itself?".to_string()),
+            };
+            let text = reason.map_err(|reason| format!("the arguments in {file} cannot be read: {reason}"))?;
+            files += 1;
+            rest.extend(text.lines().rev().filter(|line| !line.is_empty()).map(OsString::from));
+        }
     }
     Ok(expanded)
 }

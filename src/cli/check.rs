@@ -29,6 +29,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         return Err(Failure::line("--fix changes files, and standard input is none; --diff shows the changes"));
     }
     request.fixes = true;
+    request.every_call = arguments.statistics;
     let is_html = |format: &Format| *format == Format::Html;
     request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);
     let fail_on = match arguments.fail_on {
@@ -162,8 +163,9 @@ fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Ba
 }
 
 fn parse_baseline(path: &Path) -> Result<Baseline, Failure> {
-    let fault = |message: String| Failure::line(format!("the baseline {}: {message}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| fault(settings::reason(&error)))?;
+    let fault = |message: String| Failure::line(format!("the baseline {} {message}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| fault(format!("cannot be read: {}", settings::reason(&error))))?;
     Baseline::parse(&text).map_err(fault)
 }
 

@@ -223,6 +223,9 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
             text.push_str(&format!("the path `{written}` of `per-file` fits nothing that is read\n"));
         }
     }
+    for (pattern, _) in settings.exclude.as_written().iter().zip(&outcome.walked.exclude).filter(|(_, fits)| !**fits) {
+        text.push_str(&format!("the path `{pattern}` of `exclude` fits nothing that was looked at\n"));
+    }
     for Unread { path, why, .. } in outcome.skipped.iter().filter(|unread| !unread.is_named) {
         text.push_str(&format!("not read: {path}: {why}\n"));
     }

@@ -4,7 +4,7 @@
 
 use super::markup::escape;
 use super::threads::{self, Lane};
-use super::{Located, Report, Spot, chart, human, plural};
+use super::{Located, Report, Spot, chart, confirm, human, plural};
 use crate::chart::Who;
 use crate::finding::{Finding, Role, Severity, Unread};
 use crate::text::FileId;
@@ -140,6 +140,12 @@ fn article(report: &Report, number: usize, located: &Located, drawn: &mut Drawn,
     drawing(finding, page);
     if let Some(help) = &finding.help {
         let _ = writeln!(page, "<p class=\"help\"><b>What to do:</b> {}</p>", code(help));
+    }
+    for fix in &finding.fixes {
+        let _ = writeln!(page, "<p class=\"help\"><b><code>--fix</code>, proven:</b> {}</p>", code(&fix.title));
+    }
+    if let Some(trial) = confirm::trial(finding) {
+        let _ = writeln!(page, "<p class=\"help try\"><b>To try:</b> {}</p>", code(&trial.to_string()));
     }
     flow(report, number, finding, drawn, page);
     page.push_str("</article>\n");

@@ -31,6 +31,8 @@ pub fn rows(witness: &Witness) -> Vec<Row> {
             _ => rows.push(Row { first_warp: warp, last_warp: warp, lanes }),
         }
     }
+    // Of warps that the barrier does not ask for there is nothing to see.
+    rows.retain(|row| row.lanes.iter().any(|lane| *lane != Lane::Absent));
     rows
 }
 

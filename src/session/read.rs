@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::{Error, Request, Stages};
 use crate::finding::Unread;
-use crate::settings::Settings;
+use crate::settings::{Patterns, Settings};
 use crate::source::compile_commands::CompileCommands;
 use crate::source::index::{Files, Options};
 use crate::source::screen;
@@ -32,8 +32,27 @@ pub struct Walked {
     pub files: usize,
     /// Files of them, and whole folders, that the settings exclude.
     pub excluded: usize,
-    /// For each pattern of `third-party`, whether it fits anything.
+    /// For each pattern of `third-party` and of `exclude`, whether it fits anything.
     pub third_party: Vec<bool>,
+    pub exclude: Vec<bool>,
+}
+
+/// Which of some patterns fitted a path so far.
+#[derive(Clone)]
+struct Fitting(Arc<[AtomicBool]>);
+
+impl Fitting {
+    fn new(patterns: &Patterns) -> Fitting {
+        Fitting(patterns.as_written().iter().map(|_| AtomicBool::new(false)).collect())
+    }
+
+    fn note(&self, patterns: &Patterns, path: &Path) {
+        patterns.fitting(path).into_iter().for_each(|index| self.0[index].store(true, Ordering::Relaxed));
+    }
+
+    fn seen(&self) -> Vec<bool> {
+        self.0.iter().map(|fits| fits.load(Ordering::Relaxed)).collect()
+    }
 }
 
 pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut Stages) -> Result<Read, Error> {
@@ -42,10 +61,11 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let excluded = Arc::new(AtomicUsize::new(0));
     let count = excluded.clone();
     let third_party = settings.third_party.clone();
-    let fitting: Arc<[AtomicBool]> = third_party.as_written().iter().map(|_| AtomicBool::new(false)).collect();
-    let fits = fitting.clone();
+    let (foreign, left_out) = (Fitting::new(&third_party), Fitting::new(&exclude));
+    let (fits_foreign, fits_left_out) = (foreign.clone(), left_out.clone());
     let wanted = move |path: &Path, is_folder: bool| {
-        third_party.fitting(path).into_iter().for_each(|index| fits[index].store(true, Ordering::Relaxed));
+        fits_foreign.note(&third_party, path);
+        fits_left_out.note(&exclude, path);
         let out = exclude.matches(path);
         if out && (is_folder || walk::is_source_name(path)) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -57,7 +77,8 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let mut walked = Walked {
         files: paths.len(),
         excluded: excluded.load(Ordering::Relaxed),
-        third_party: fitting.iter().map(|fits| fits.load(Ordering::Relaxed)).collect(),
+        third_party: foreign.seen(),
+        exclude: left_out.seen(),
     };
     if request.force_exclude {
         paths.retain(|path| !settings.exclude.matches(path));

@@ -28,7 +28,7 @@ pub struct Closure {
     /// Device functions with a barrier of their own, in the order of items.
     pub holding: Vec<ItemId>,
     /// Kernels with a body and no barrier in reach.
-    pub kernels_without: usize,
+    pub kernels_without: Vec<ItemId>,
 }
 
 impl Closure {
@@ -219,7 +219,7 @@ fn conclude(tree: &Tree, mentions: &Mentions, search: Search) -> Closure {
         }
         match (search.reached[index as usize], item.is_kernel()) {
             (true, true) => closure.kernels.push(id),
-            (false, true) => closure.kernels_without += 1,
+            (false, true) => closure.kernels_without.push(id),
             (true, false) => {
                 functions.push((index, id));
                 if node.has_barrier {

@@ -58,12 +58,24 @@ fn exit_codes() {
 fn faults_of_use_are_one_line() {
     let folder = Folder::new("faults-of-use");
     folder.write("a.cu", CLEAN);
+    folder.write("itself", "a.cu\n@itself\n");
     for (arguments, line) in [
         (vec!["missing.cu"], "error: missing.cu: no such file or directory\n"),
         (vec!["expalin"], "error: expalin: no such file or directory (did you mean the verb `explain`?)\n"),
         (vec!["--config", "missing.toml"], "error: missing.toml: cannot be read: no such file or directory\n"),
-        (vec!["a.cu", "--baseline", "b.json"], "error: the baseline b.json: no such file or directory\n"),
+        (
+            vec!["a.cu", "--baseline", "b.json"],
+            "error: the baseline b.json cannot be read: no such file or directory\n",
+        ),
+        (
+            vec!["a.cu", "--baseline", "a.cu"],
+            "error: the baseline a.cu is no file that `synclint baseline` wrote: expected value at line 1 column 1\n",
+        ),
         (vec!["@missing"], "error: the arguments in missing cannot be read: no such file or directory\n"),
+        (
+            vec!["@itself"],
+            "error: the arguments in itself cannot be read: too many such files lead here; does it name itself?\n",
+        ),
         (vec!["a.cu", "--output", "json=no/out"], "error: cannot write no/out: no such file or directory\n"),
         (
             vec!["missing", "nor-this"],
@@ -88,6 +100,10 @@ fn arguments_come_from_a_file() {
     folder.write("arguments", "with blank.cu\n--format\nconcise\n\n--quiet\n");
     let ran = folder.run(&["@arguments"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    // Files in files, and switches that several of them set.
+    folder.write("more", "@arguments\n--quiet\n");
+    let ran = folder.run(&["@more", "@arguments", "--format", "human"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
 #[test]
@@ -98,6 +114,19 @@ fn several_reports_from_one_run() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(folder.read("out.sarif").contains("\"version\": \"2.1.0\""));
     assert!(folder.read("out.html").starts_with("<!doctype html>"));
+}
+
+/// What the page says of a finding is all that the terminal says.
+#[test]
+fn the_page_has_what_to_try_and_the_proven_change() {
+    let folder = Folder::new("page");
+    folder.write("a.cu", "__global__ void k(int *v, int n) {\n    if (threadIdx.x < n) {\n        v[0] = 1;\n        __syncthreads();\n    }\n}\n");
+    let page = folder.run(&["a.cu", "--format", "html"]).stdout;
+    assert!(
+        page.contains("<b>To try:</b> <code>compute-sanitizer --tool synccheck PROGRAM</code> with a block of"),
+        "{page}"
+    );
+    assert!(page.contains("<b><code>--fix</code>, proven:</b> move the barrier behind the branch"), "{page}");
 }
 
 #[test]
@@ -403,10 +432,13 @@ fn the_root_is_read_and_the_paths_reported() {
 fn excluded_files_are_read_only_if_named() {
     let folder = Folder::new("excluded");
     folder.write("old/a.cu", DIVERGENT);
-    folder.write("synclint.toml", "exclude = [\"old/\"]\n");
+    folder.write("synclint.toml", "exclude = [\"old/\", \"olden/\"]\n");
     assert_eq!(folder.run(&["."]).code, 0);
     assert_eq!(folder.run(&["old/a.cu"]).code, 1);
     assert_eq!(folder.run(&["old/a.cu", "--force-exclude"]).code, 0);
+    let told = folder.run(&[".", "--verbose"]).stderr;
+    assert!(told.contains("the path `olden/` of `exclude` fits nothing that was looked at\n"), "{told}");
+    assert!(!told.contains("`old/`"), "{told}");
     folder.write(".gitignore", "made/\n");
     folder.write("made/a.cu", DIVERGENT);
     assert_eq!(folder.run(&["."]).code, 0);

@@ -130,6 +130,14 @@ fn calls_that_are_not_in_view_are_listed() {
     );
     folder
         .write("b.cu", "__device__ void elsewhere(int *v) { v[0] = 1; }\n__device__ int value(int x) { return x; }\n");
+    // In a kernel without a barrier they may hold the only one.
+    folder.write(
+        "c.cu",
+        "__device__ void far(int *v);\n__global__ void k(int *v) {\n    if (v[threadIdx.x]) far(v);\n}\n",
+    );
+    let ran = folder.run(&["c.cu", "--statistics", "--quiet"]);
+    assert!(ran.stderr.ends_with("taken to hold no barrier:\n     1  call of `far`, c.cu:3\n"), "{}", ran.stderr);
+    folder.write("c.cu", "");
     let whole = folder.run(&[".", "--statistics", "--quiet"]);
     assert!(!whole.stderr.contains("not in view"), "{}", whole.stderr);
 }
