@@ -18,6 +18,9 @@ use rustc_hash::FxHashSet;
 /// Steps a story may have; the middle of a longer one is left out.
 const MAX_STEPS: usize = 12;
 
+/// Notes taken before a way is given up.
+const MAX_NOTES: usize = 64;
+
 /// The story of a verdict, in order: source, steps, branch.
 pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -26,7 +29,7 @@ pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> V
     }
     if let Some(on) = condition_value(check, lead.fork) {
         let racy = verdict.rule.name == rules::RACY_BROADCAST.name;
-        Walk { check, need: verdict.need, racy, all: false, seen: FxHashSet::default(), notes: &mut notes }.from(on);
+        Walk::new(check, verdict.need, racy, false, &mut notes).from(on);
     }
     notes.reverse();
     if notes.len() > MAX_STEPS {
@@ -58,7 +61,7 @@ fn is_constant(check: &Check, value: Value) -> bool {
 /// Why a value agrees just as far as it does.
 pub fn chain_of(check: &Check, value: Value, need: Extent) -> Vec<Note> {
     let mut notes = Vec::new();
-    Walk { check, need, racy: false, all: true, seen: FxHashSet::default(), notes: &mut notes }.from(value);
+    Walk::new(check, need, false, true, &mut notes).from(value);
     notes.reverse();
     notes
 }
@@ -88,19 +91,66 @@ struct Walk<'c, 'a> {
     /// Follow what agrees, too.
     all: bool,
     seen: FxHashSet<InstId>,
+    /// Ways not taken, each with the number of notes there were where it turned off.
+    turnings: Vec<(usize, Turning)>,
     notes: &'c mut Vec<Note>,
 }
 
+/// A way that the walk may take instead.
+enum Turning {
+    Value(Value),
+    /// Writes, and joins of writes, to a variable.
+    Writes(Writes),
+    /// What makes threads leave the loop with this header at different trips.
+    Left(BlockId),
+    /// What makes threads come to this join by different ways.
+    Chosen(Symbol, Option<ObjectId>),
+    /// The conditions of forks, and what is said of them.
+    Forks(Vec<BlockId>, String),
+}
+
+/// Writes to a variable of which one may have been read.
+struct Writes {
+    variable: Option<ObjectId>,
+    origins: Vec<Origin>,
+    seen_phis: FxHashSet<Symbol>,
+}
+
+impl<'c, 'a> Walk<'c, 'a> {
+    fn new(check: &'c Check<'a>, need: Extent, racy: bool, all: bool, notes: &'c mut Vec<Note>) -> Walk<'c, 'a> {
+        Walk { check, need, racy, all, seen: FxHashSet::default(), turnings: Vec::new(), notes }
+    }
+}
+
 impl Walk<'_, '_> {
-    /// Follows one value after the other, each to the operand that agrees least.
+    /// Follows one value after the other, each to the operand that agrees least; where that goes round in a loop, the
+    /// next best. What comes to no source at all keeps the first way.
     fn from(&mut self, value: Value) {
+        let mut first: Option<Vec<Note>> = None;
+        let start = self.notes.len();
         let mut next = Some(value);
-        while let Some(value) = next {
-            if !self.seen.insert(value) || self.notes.len() > 64 {
+        loop {
+            while let Some(value) = next.take() {
+                if self.seen.insert(value) && self.notes.len() <= MAX_NOTES {
+                    next = self.step(value);
+                }
+            }
+            if self.notes[start..].iter().any(|note| note.role == Role::Source) {
                 return;
             }
-            next = self.step(value);
+            first.get_or_insert_with(|| self.notes[start..].to_vec());
+            let Some((notes, turning)) = self.turnings.pop() else { break };
+            self.notes.truncate(notes);
+            next = match turning {
+                Turning::Value(value) => Some(value),
+                Turning::Writes(writes) => self.follow(writes),
+                Turning::Left(header) => self.left_loop(header),
+                Turning::Chosen(symbol, variable) => self.chosen(symbol, variable),
+                Turning::Forks(forks, text) => self.parted_at(forks, text),
+            };
         }
+        self.notes.truncate(start);
+        self.notes.extend(first.unwrap_or_default());
     }
 
     fn differs(&self, symbol: Symbol) -> bool {
@@ -119,11 +169,13 @@ impl Walk<'_, '_> {
         self.disagrees(self.check.analysed.symbol(value))
     }
 
-    fn worst(&self, values: impl IntoIterator<Item = Value>) -> Option<Value> {
-        values
-            .into_iter()
-            .filter(|value| self.value_differs(*value))
-            .min_by_key(|value| self.check.facts.agreement(self.check.analysed.symbol(*value)).shown)
+    fn worst(&mut self, values: impl IntoIterator<Item = Value>) -> Option<Value> {
+        let mut values: Vec<Value> = values.into_iter().filter(|value| self.value_differs(*value)).collect();
+        values.sort_by_key(|value| self.check.facts.agreement(self.check.analysed.symbol(*value)).shown);
+        let mut values = values.into_iter();
+        let worst = values.next();
+        self.turnings.extend(values.rev().map(|value| (self.notes.len(), Turning::Value(value))));
+        worst
     }
 
     fn note(&mut self, at: At, message: String, role: Role) {
@@ -231,9 +283,15 @@ impl Walk<'_, '_> {
         if let Some(header) = counted {
             return self.left_loop(header);
         }
-        if analysed.values.loads.contains_key(&symbol)
-            || matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load")
-        {
+        for leaf in leaves {
+            if let Node::Leaf(Leaf::Left(header, _)) = *analysed.values.symbols.node(leaf) {
+                self.turnings.insert(0, (self.notes.len(), Turning::Left(header)));
+            }
+        }
+        // A copy in a variable of the thread's own goes by the symbol of what was read.
+        let is_own = analysed.values.seen.get(&load).is_some_and(|origins| !origins.is_empty());
+        let is_pure = matches!(analysed.values.symbols.node(symbol), Node::Pure(name, _) if &**name == "load");
+        if !is_own && (is_pure || analysed.values.loads.contains_key(&symbol)) {
             return self.load_shared(load, symbol, address);
         }
         if self.value_disagrees(address) {
@@ -267,37 +325,40 @@ impl Walk<'_, '_> {
             // Of a variable itself there is no more to say; of an element, which one it is.
             return (variable.is_none() || self.has_index(address)).then_some(address);
         }
-        let text = match self.value_disagrees(address) {
-            true => "each thread loads from an address of its own",
-            false => "what is read here may change between the reads of two threads",
+        let (text, role) = match self.value_disagrees(address) {
+            true => ("each thread loads from an address of its own", Role::Step),
+            false => ("what is read here may change between the reads of two threads", Role::Source),
         };
-        self.note(at, text.to_string(), Role::Step);
+        self.note(at, text.to_string(), role);
         self.value_disagrees(address).then_some(address)
     }
 
     /// To the write that a read of a variable sees.
     fn origins(&mut self, load: Value, variable: Option<ObjectId>) -> Option<Value> {
+        let origins = self.check.analysed.values.seen.get(&load).cloned().unwrap_or_default();
+        self.follow(Writes { variable, origins, seen_phis: FxHashSet::default() })
+    }
+
+    /// To the first of these writes that brings what differs.
+    fn follow(&mut self, mut writes: Writes) -> Option<Value> {
         let analysed = self.check.analysed;
-        let mut origins = analysed.values.seen.get(&load).cloned().unwrap_or_default();
-        let mut seen_phis = FxHashSet::default();
-        while let Some(origin) = origins.pop() {
+        while let Some(origin) = writes.origins.pop() {
             match origin {
                 Origin::Inst(store) => {
                     let inst = &analysed.graph.insts[store.index()];
                     let value = match &inst.op {
-                        Op::Store { value, .. } => Some(*value),
-                        Op::Copy { .. } | Op::Atomic { .. } | Op::Clobber { .. } => Some(store),
-                        _ => None,
+                        Op::Store { value, .. } if !self.value_differs(*value) => continue,
+                        Op::Store { value, .. } => *value,
+                        Op::Copy { .. } | Op::Atomic { .. } | Op::Clobber { .. } => store,
+                        _ => continue,
                     };
-                    let Some(value) = value else { continue };
-                    if let Op::Store { value, .. } = &inst.op
-                        && !self.value_differs(*value)
-                    {
-                        continue;
-                    }
-                    let name = variable
+                    let name = writes
+                        .variable
                         .map(|object| analysed.graph.objects[object.index()].name.clone())
                         .filter(|name| !name.is_empty());
+                    if !writes.origins.is_empty() {
+                        self.turnings.push((self.notes.len(), Turning::Writes(writes)));
+                    }
                     if let Some(name) = name {
                         let text = match self.all {
                             true => format!("`{name}` is set here"),
@@ -308,7 +369,7 @@ impl Walk<'_, '_> {
                     return Some(value);
                 }
                 Origin::Phi(symbol) => {
-                    if !seen_phis.insert(symbol) {
+                    if !writes.seen_phis.insert(symbol) {
                         continue;
                     }
                     let Some(phi) = analysed.values.phis.get(&symbol) else { continue };
@@ -322,10 +383,12 @@ impl Walk<'_, '_> {
                     if !differing.is_empty() && !is_chosen {
                         // What agrees least first; of equals the way into a loop before the way round.
                         differing.sort_by_key(|(agrees, _)| *agrees);
-                        origins.extend(differing.into_iter().rev().map(|(_, origin)| origin));
+                        // If all of them only go round.
+                        self.turnings.insert(0, (self.notes.len(), Turning::Chosen(symbol, writes.variable)));
+                        writes.origins.extend(differing.into_iter().rev().map(|(_, origin)| origin));
                         continue;
                     }
-                    return self.chosen(symbol, variable);
+                    return self.chosen(symbol, writes.variable);
                 }
             }
         }
@@ -354,15 +417,24 @@ impl Walk<'_, '_> {
         let mut forks: Vec<BlockId> =
             phi.incoming.iter().flat_map(|(from, _)| analysed.flow.control.all(*from)).map(|each| each.fork).collect();
         forks.extend(phi.incoming.iter().map(|(from, _)| *from));
-        let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
-        let at = fork_at(self.check, fork)?;
         let name =
             variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
         let text = match name {
             Some(name) => format!("which value `{name}` gets is decided here, thread by thread"),
             None => "which value it gets is decided here, thread by thread".to_string(),
         };
-        self.note(at, text, Role::Step);
+        self.parted_at(forks, text)
+    }
+
+    /// To the condition of the first of these forks at which threads part.
+    fn parted_at(&mut self, forks: Vec<BlockId>, text: String) -> Option<Value> {
+        let analysed = self.check.analysed;
+        let mut forks = forks.into_iter();
+        let fork = forks.find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
+        if forks.len() > 0 {
+            self.turnings.insert(0, (self.notes.len(), Turning::Forks(forks.collect(), text.clone())));
+        }
+        self.note(fork_at(self.check, fork)?, text, Role::Step);
         condition_value(self.check, fork)
     }
 
@@ -373,10 +445,7 @@ impl Walk<'_, '_> {
         let inside: Vec<BlockId> =
             forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();
         forks.extend(inside);
-        let fork = forks.into_iter().find(|fork| analysed.fork(&self.check.facts, *fork).shown < self.need)?;
-        let at = fork_at(self.check, fork)?;
-        self.note(at, "threads leave this loop after different numbers of trips".to_string(), Role::Step);
-        condition_value(self.check, fork)
+        self.parted_at(forks, "threads leave this loop after different numbers of trips".to_string())
     }
 
     fn variable(&self, mut address: Value) -> Option<ObjectId> {
