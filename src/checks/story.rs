@@ -193,6 +193,11 @@ impl Walk<'_, '_> {
             }
             Op::Load { address, .. } => self.load(value, *address),
             Op::Store { value, .. } => Some(*value),
+            // A whole object, out of an array of them.
+            Op::Copy { from, .. } if self.value_disagrees(*from) => {
+                self.note(inst.at, "each thread reads an element of its own".to_string(), Role::Step);
+                Some(*from)
+            }
             Op::Copy { .. } => self.origins(value, None),
             Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
             Op::Binary(op, a, b) => {
