@@ -442,12 +442,20 @@ impl Builder<'_> {
             return false;
         }
         let (x, y) = (self.scope_of_callable(a), self.scope_of_callable(b));
-        let pairs: Vec<(Type, Type)> =
-            a.function.params.iter().zip(&b.function.params).map(|(a, b)| (a.ty.clone(), b.ty.clone())).collect();
-        pairs.iter().all(|(left, right)| {
-            let (left, right) = (self.resolve_in(x, left), self.resolve_in(y, right));
+        let key = [(Arc::as_ptr(&a.function) as usize, x), (Arc::as_ptr(&b.function) as usize, y)];
+        if let Some(known) = self.memo.same_headers.get(&key) {
+            return *known;
+        }
+        let limits_met = self.memo.limits_met;
+        let (left, right) = (a.function.clone(), b.function.clone());
+        let same = left.params.iter().zip(&right.params).all(|(left, right)| {
+            let (left, right) = (self.resolve_in(x, &left.ty), self.resolve_in(y, &right.ty));
             left == right || !left.value().is_known() && !right.value().is_known()
-        })
+        });
+        if self.memo.limits_met == limits_met {
+            self.memo.same_headers.insert(key, same);
+        }
+        same
     }
 
     pub fn score(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {

@@ -22,6 +22,8 @@ pub struct Memo {
     /// By alias, arguments and `is_lenient`.
     pub aliases: FxHashMap<(ItemId, Vec<Bound>, bool), Ty>,
     pub scores: FxHashMap<ScoreKey, Option<u32>>,
+    /// Whether two functions, each with the scope round it, take parameters of the same types.
+    pub same_headers: FxHashMap<[(usize, ScopeId); 2], bool>,
     /// Whether copying a class, or assigning it, runs anything of its own.
     pub copying: FxHashMap<(super::copies::Copying, Arc<ClassTy>), bool>,
     /// One object for each class with its arguments, so that comparing types is comparing pointers.
