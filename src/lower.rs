@@ -32,7 +32,7 @@ mod types;
 pub use dump::dump;
 pub use reader::MAX_DEPTH;
 
-use crate::program::{Class, Expr, Function, Name, Stmt, StmtKind, TemplateArg, Type, TypeKind};
+use crate::program::{Class, Expr, Function, Name, Stmt, StmtKind, TemplateArg};
 use crate::source::lexer::{Token, lex};
 use crate::text::Span;
 use brackets::{Brackets, word};
@@ -239,30 +239,14 @@ fn beheaded(parser: &mut Parser, reader: &mut Reader, repaired: &[u8], open: u32
     let lists: Vec<Id> = heads.iter().copied().filter(|id| reader.kind(*id) == Kind::TemplateParameterList).collect();
     let template = template(reader, &lists);
     let declarator = heads.into_iter().find(|id| reader.kind(*id) == Kind::FunctionDeclarator);
-    let Head { name, params, result, leaves_object } = match declarator {
+    let head = match declarator {
         Some(declarator) => functions::head_of_declarator(reader, declarator),
-        None => Head {
-            name: Name::from(""),
-            params: Vec::new(),
-            result: Type::plain(TypeKind::Unknown),
-            leaves_object: false,
-        },
+        None => Head::named(Name::from("")),
     };
     let mut inner = reader.beside(&tree);
     let body = statements::body(&mut inner, tree.child(id, Field::Body)?);
     let unreadable = inner.too_deep.or_else(|| lost_control_flow(&tree, id, repaired, open, &body));
-    Some(Function {
-        name,
-        template,
-        params,
-        result,
-        specialises: None,
-        requires: Vec::new(),
-        initialisers: Vec::new(),
-        leaves_object,
-        body,
-        unreadable,
-    })
+    Some(Function { unreadable, ..head.with_body(template, body) })
 }
 
 /// A declaration (`;` for a body), or a text that is no function at all.
@@ -276,44 +260,19 @@ fn without_body(parser: &mut Parser, text: &str, repaired: &[u8]) -> Function {
     let template = template(&mut reader, &lists);
     let declares = |id: &Id| tree.children(*id).any(|child| tree.node(child).field == Field::Declarator);
     let declaration = all.iter().copied().filter(|id| tree.kind(*id) == Kind::Declaration).find(declares);
-    let Head { name, params, result, leaves_object } = match declaration {
+    let head = match declaration {
         Some(declaration) => functions::head(&mut reader, declaration),
-        None => Head {
-            name: Name::from(""),
-            params: Vec::new(),
-            result: Type::plain(TypeKind::Unknown),
-            leaves_object: false,
-        },
+        None => Head::named(Name::from("")),
     };
-    Function {
-        name,
-        template,
-        params,
-        result,
-        specialises: None,
-        requires: Vec::new(),
-        initialisers: Vec::new(),
-        leaves_object,
-        body: none,
-        unreadable: None,
-    }
+    head.with_body(template, none)
 }
 
 fn unreadable_function(text: &str, tokens: &[Token], open: u32) -> Function {
     let parameters = tokens.windows(2).find(|pair| word(text, pair[1]) == "(").map(|pair| word(text, pair[0]));
     let span = Span { start: open, end: text.len() as u32 };
-    Function {
-        name: Name::from(parameters.unwrap_or_default()),
-        template: Vec::new(),
-        params: Vec::new(),
-        result: Type::plain(TypeKind::Unknown),
-        specialises: None,
-        requires: Vec::new(),
-        initialisers: Vec::new(),
-        leaves_object: false,
-        body: Stmt { kind: StmtKind::Unreadable, span },
-        unreadable: Some(span),
-    }
+    let head = Head::named(Name::from(parameters.unwrap_or_default()));
+    let body = Stmt { kind: StmtKind::Unreadable, span };
+    Function { unreadable: Some(span), ..head.with_body(Vec::new(), body) }
 }
 
 /// Where the body's control flow, as its tokens have it, is not what was lowered.

@@ -2,11 +2,12 @@
 
 use crate::lower::declarations::{parameters, template_parameters};
 use crate::lower::expressions::{arguments, expression};
+use crate::lower::functions::Head;
 use crate::lower::reader::Reader;
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{type_descriptor, type_specifier};
-use crate::program::{Capture, Expr, ExprKind, Function, Lambda, Name, Type, TypeKind};
+use crate::program::{Capture, Expr, ExprKind, Lambda, Name, Type, TypeKind};
 use std::sync::Arc;
 
 pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
@@ -136,18 +137,9 @@ pub fn lambda(reader: &mut Reader, id: Id) -> ExprKind {
         Some(statement) => body(reader, statement),
         None => return ExprKind::Unreadable,
     };
-    let function = Function {
-        name: reader.name("lambda"),
-        template,
-        params,
-        specialises: None,
-        requires: Vec::new(),
-        result: result.unwrap_or(Type::plain(TypeKind::Auto)),
-        initialisers: Vec::new(),
-        leaves_object: false,
-        body,
-        unreadable: None,
-    };
+    let result = result.unwrap_or(Type::plain(TypeKind::Auto));
+    let head = Head { params, result, ..Head::named(reader.name("lambda")) };
+    let function = head.with_body(template, body);
     ExprKind::Lambda(Arc::new(Lambda { default_capture, captures: all, function, span }))
 }
 

@@ -8,7 +8,7 @@ use crate::lower::reader::{Reader, plain_path};
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, unwrap_declarator};
-use crate::program::{Expr, Function, Name, Param, Path, TemplateArg, TemplateParam, Type, TypeKind};
+use crate::program::{Expr, Function, Name, Param, Path, Stmt, TemplateArg, TemplateParam, Type, TypeKind};
 
 /// What stands before the body.
 pub struct Head {
@@ -18,10 +18,34 @@ pub struct Head {
     pub leaves_object: bool,
 }
 
+impl Head {
+    /// Of which no more than the name is known.
+    pub fn named(name: Name) -> Head {
+        Head { name, params: Vec::new(), result: Type::plain(TypeKind::Unknown), leaves_object: false }
+    }
+
+    /// A function that is nothing special besides.
+    pub fn with_body(self, template: Vec<TemplateParam>, body: Stmt) -> Function {
+        let Head { name, params, result, leaves_object } = self;
+        Function {
+            name,
+            template,
+            params,
+            result,
+            specialises: None,
+            requires: Vec::new(),
+            initialisers: Vec::new(),
+            leaves_object,
+            body,
+            unreadable: None,
+        }
+    }
+}
+
 /// A `function_definition`; `None` if it has no body (`= default`, `= delete`).
 pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Option<Function> {
     let block = reader.child(id, Field::Body)?;
-    let Head { name, params, result, leaves_object } = head(reader, id);
+    let head = head(reader, id);
     let initialisers = match reader.tree.child_of_kind(id, Kind::FieldInitializerList) {
         Some(list) => initialisers(reader, list),
         None => Vec::new(),
@@ -29,18 +53,7 @@ pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Op
     let requires = requirements(reader, id);
     let specialises = written_arguments(reader, id);
     let body = body(reader, block);
-    Some(Function {
-        name,
-        template,
-        params,
-        result,
-        specialises,
-        requires,
-        initialisers,
-        leaves_object,
-        body,
-        unreadable: None,
-    })
+    Some(Function { specialises, requires, initialisers, ..head.with_body(template, body) })
 }
 
 fn written_arguments(reader: &mut Reader, id: Id) -> Option<Vec<TemplateArg>> {

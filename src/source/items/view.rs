@@ -196,6 +196,19 @@ impl<'a> View<'a> {
         at + 1
     }
 
+    /// Behind the statement that goes on at `from`: behind its semicolon, or at the brace that ends what it stands in.
+    pub fn behind_statement(&self, from: usize) -> usize {
+        let mut at = from;
+        while at < self.len() {
+            match self.text(at) {
+                b";" => return at + 1,
+                b"}" => return at,
+                _ => at = if self.is_open_bracket(at) { self.behind(at).max(at + 1) } else { at + 1 },
+            }
+        }
+        at
+    }
+
     /// The top-level pieces of `range` between commas.
     pub fn split_at_commas(&self, range: Range<usize>) -> Vec<Range<usize>> {
         let mut pieces = Vec::new();
