@@ -129,7 +129,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
 /// Whether the beginning is free of what text does not hold: control characters, but for the few that editors write and
 /// the escapes of older Japanese encodings.
 fn is_text(bytes: &[u8]) -> bool {
-    const ENOUGH: usize = 1 << 16;
+    const ENOUGH: usize = 1 << 13;
     /// One in so many is one too many; in random bytes it is one in ten.
     const RARE: usize = 32;
     let head = &bytes[..bytes.len().min(ENOUGH)];

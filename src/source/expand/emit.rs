@@ -8,7 +8,7 @@ use super::replace::Machine;
 use super::rewrite::Rewritten;
 use super::{Dropped, Expansion};
 use crate::source::lexer::TokenKind;
-use crate::text::{Expanded, FileId, Invocation, Range as FileRange, Segment};
+use crate::text::{Expanded, Invocation, Range as FileRange, Segment};
 
 /// Literals and names beyond this would hold the parser up; they are cut to an empty one.
 const MAX_TOKEN: usize = 1 << 16;
@@ -16,7 +16,7 @@ const MAX_TOKEN: usize = 1 << 16;
 const MAX_GAP: usize = 256;
 
 pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
-    let mut writer = Writer { machine, expanded: Expanded::default(), last: None };
+    let mut writer = Writer { machine, text: Vec::new(), segments: Vec::new(), last: None };
     let mut dropped = Vec::new();
     let mut pending = rewritten.dropped.into_iter().peekable();
     for (index, piece) in rewritten.pieces.iter().enumerate() {
@@ -28,10 +28,11 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
     for (_, pieces) in pending {
         dropped.extend(writer.dropped(&pieces));
     }
-    let mut expanded = writer.expanded;
-    expanded.text.shrink_to_fit();
-    expanded.segments.shrink_to_fit();
-    expanded.invocations = machine
+    let (text, mut segments) = (writer.text, writer.segments);
+    let mut text = String::from_utf8(text).unwrap_or_else(|error| one_for_one(error.as_bytes()));
+    text.shrink_to_fit();
+    segments.shrink_to_fit();
+    let invocations = machine
         .uses
         .iter()
         .map(|used| {
@@ -44,16 +45,17 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
             }
         })
         .collect();
-    Expansion { expanded, dropped, overflowed: machine.overflowed }
+    Expansion { expanded: Expanded { text, segments, invocations }, dropped, overflowed: machine.overflowed }
 }
 
 struct Writer<'m, 'u, 'f> {
     machine: &'m Machine<'u, 'f>,
-    expanded: Expanded,
+    text: Vec<u8>,
+    segments: Vec<Segment>,
     last: Option<Piece>,
 }
 
-impl Writer<'_, '_, '_> {
+impl<'m> Writer<'m, '_, '_> {
     fn push(&mut self, piece: &Piece) {
         if piece.start == piece.end {
             return;
@@ -66,66 +68,44 @@ impl Writer<'_, '_, '_> {
             TokenKind::Identifier => b"overlong",
             _ => b"0",
         };
-        let continues = verbatim && self.gap_before(piece).is_some_and(|gap| self.write(gap.0, gap.1));
-        if !continues {
+        if let Some(gap) = self.gap_before(piece).filter(|_| verbatim) {
+            self.text.extend_from_slice(gap);
+        } else {
             if let Some(last) = self.last {
-                let glued = piece.flags & SPACE == 0 && !could_join(&self.expanded.text, bytes);
+                let glued = piece.flags & SPACE == 0 && !could_join(&self.text, bytes);
                 if !glued {
                     let newline = last.file == piece.file && last.end < piece.start && piece.file != SCRATCH && {
                         let between =
                             &self.machine.unit().files.get(piece.file).bytes[last.end as usize..piece.start as usize];
                         memchr::memchr(b'\n', between).is_some()
                     };
-                    self.expanded.text.push(if newline { '\n' } else { ' ' });
+                    self.text.push(if newline { b'\n' } else { b' ' });
                 }
             }
             let (file, source) = self.machine.origin(piece);
-            self.expanded.segments.push(Segment {
-                out: self.expanded.text.len() as u32,
+            self.segments.push(Segment {
+                out: self.text.len() as u32,
                 file,
                 source,
                 invocation: (piece.invocation != NO_INVOCATION).then_some(piece.invocation),
                 verbatim,
             });
         }
-        self.append(bytes);
+        self.text.extend_from_slice(bytes);
         self.last = Some(Piece { end: if verbatim { piece.end } else { u32::MAX }, ..*piece });
     }
 
     /// The blanks between the last piece and this one, if they are neighbours and nothing else stands between.
-    fn gap_before(&self, piece: &Piece) -> Option<(FileId, std::ops::Range<usize>)> {
+    fn gap_before(&self, piece: &Piece) -> Option<&'m [u8]> {
         let last = self.last?;
         let neighbours = last.file == piece.file && last.invocation == piece.invocation && last.end <= piece.start;
         let gap = last.end as usize..piece.start as usize;
         if !neighbours || gap.len() > MAX_GAP {
             return None;
         }
-        let bytes = &self.machine.unit().files.get(piece.file).bytes[gap.clone()];
-        bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).then_some((piece.file, gap))
-    }
-
-    fn write(&mut self, file: FileId, gap: std::ops::Range<usize>) -> bool {
-        let machine = self.machine;
-        self.append(&machine.unit().files.get(file).bytes[gap]);
-        true
-    }
-
-    fn append(&mut self, mut bytes: &[u8]) {
-        let text = &mut self.expanded.text;
-        while !bytes.is_empty() {
-            match std::str::from_utf8(bytes) {
-                Ok(valid) => {
-                    text.push_str(valid);
-                    return;
-                }
-                Err(error) => {
-                    let (valid, rest) = bytes.split_at(error.valid_up_to());
-                    text.push_str(&String::from_utf8_lossy(valid));
-                    text.push('?');
-                    bytes = &rest[1..];
-                }
-            }
-        }
+        let machine: &'m Machine = self.machine;
+        let bytes = &machine.unit().files.get(piece.file).bytes[gap];
+        bytes.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).then_some(bytes)
     }
 
     fn dropped(&self, pieces: &[Piece]) -> Option<Dropped> {
@@ -140,7 +120,7 @@ impl Writer<'_, '_, '_> {
         let range = self.outermost(first);
         let end = pieces.last().map(|last| self.outermost(last)).filter(|last| last.file == range.file);
         let range = FileRange { end: end.map_or(range.end, |last| last.end.max(range.end)), ..range };
-        Some(Dropped { out: self.expanded.text.len() as u32, text, range })
+        Some(Dropped { out: self.text.len() as u32, text, range })
     }
 
     /// Where a piece stands in the file: itself, or the outermost invocation that brought it.
@@ -156,9 +136,22 @@ impl Writer<'_, '_, '_> {
     }
 }
 
+/// Text in which each byte that is no UTF-8 is a `?`, so that offsets stay.
+fn one_for_one(mut bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    while let Err(error) = std::str::from_utf8(bytes) {
+        let (valid, rest) = bytes.split_at(error.valid_up_to());
+        text.push_str(&String::from_utf8_lossy(valid));
+        text.push('?');
+        bytes = &rest[1..];
+    }
+    text.push_str(&String::from_utf8_lossy(bytes));
+    text
+}
+
 /// Whether what is written and what follows might read as one token.
-fn could_join(text: &str, next: &[u8]) -> bool {
-    let (Some(last), Some(first)) = (text.as_bytes().last().copied(), next.first().copied()) else { return false };
+fn could_join(text: &[u8], next: &[u8]) -> bool {
+    let (Some(last), Some(first)) = (text.last().copied(), next.first().copied()) else { return false };
     let wordlike =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'"' | b'\'' | b'.') || byte >= 0x80;
     let operator = |byte: u8| {

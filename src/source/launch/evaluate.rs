@@ -4,9 +4,10 @@
 
 use super::choices;
 use super::code::Code;
-use super::scope::Scope;
+use super::scope::{Scope, Segment};
 use crate::source::items::View;
 use crate::source::lexer::TokenKind;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Operators, calls and names nested deeper than this are given up.
@@ -230,7 +231,9 @@ impl Parser<'_, '_> {
     fn name(&mut self) -> Option<Value> {
         let view = &self.code.view;
         let first = self.at;
-        let mut path = vec![(self.at, None)];
+        // Most names are one segment: that takes no memory of its own.
+        let mut only: [Segment; 1] = [(self.at, None)];
+        let mut several: Vec<Segment> = Vec::new();
         self.at += 1;
         loop {
             if view.is(self.at, b"<")
@@ -239,24 +242,26 @@ impl Parser<'_, '_> {
                 && behind <= self.end
                 && (matches!(view.text(behind), b"(" | b"{" | b"::"))
             {
-                if let Some(last) = path.last_mut() {
-                    last.1 = Some(self.at + 1..behind - 1);
-                }
+                several.last_mut().unwrap_or(&mut only[0]).1 = Some(self.at + 1..behind - 1);
                 self.at = behind;
             }
             if view.is(self.at, b"::") && self.at < self.end && view.identifier(self.at + 1).is_some() {
-                path.push((self.at + 1, None));
+                if several.is_empty() {
+                    several.push(only[0].clone());
+                }
+                several.push((self.at + 1, None));
                 self.at += 2;
                 continue;
             }
             break;
         }
+        let path = if several.is_empty() { &only[..] } else { &several[..] };
         let last = path.last().map_or(first, |last| last.0);
         let word = view.text(last);
         if self.at < self.end && (view.byte(self.at, b'(') || view.byte(self.at, b'{')) {
             let inside = view.inside(self.at);
             self.at = view.behind(self.at);
-            return self.call(&path, word, inside);
+            return self.call(path, word, inside);
         }
         if is_type_word(word) && view.kind(self.at) == Some(TokenKind::Identifier) {
             // `unsigned int(x)`
@@ -278,10 +283,10 @@ impl Parser<'_, '_> {
             members.push(self.at + 1);
             self.at += 2;
         }
-        self.scope.name(self.code, &path, &members, first)
+        self.scope.name(self.code, path, &members, first)
     }
 
-    fn call(&mut self, path: &[(usize, Option<Range<usize>>)], word: &[u8], inside: Range<usize>) -> Option<Value> {
+    fn call(&mut self, path: &[Segment], word: &[u8], inside: Range<usize>) -> Option<Value> {
         let view = &self.code.view;
         match word {
             b"dim3" | b"uint3" => return Some(self.extent(inside)),
@@ -446,13 +451,16 @@ fn size_of(ty: &str) -> Option<i64> {
 
 /// An integer literal; one with a point or an exponent is none.
 pub(super) fn integer(text: &[u8]) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?.replace('\'', "").to_ascii_lowercase();
-    let (digits, radix) = match text.as_bytes() {
-        [b'0', b'x', ..] => (&text[2..], 16),
-        [b'0', b'b', ..] => (&text[2..], 2),
-        [b'0', b'0'..=b'7', ..] => (&text[1..], 8),
-        _ => (&text[..], 10),
+    let plain: Cow<[u8]> = match text.contains(&b'\'') {
+        true => text.iter().copied().filter(|byte| *byte != b'\'').collect(),
+        false => text.into(),
     };
-    let digits = digits.trim_end_matches(['u', 'l', 'z']);
+    let (digits, radix) = match &*plain {
+        [b'0', b'x' | b'X', digits @ ..] => (digits, 16),
+        [b'0', b'b' | b'B', digits @ ..] => (digits, 2),
+        [b'0', digits @ ..] if matches!(digits, [b'0'..=b'7', ..]) => (digits, 8),
+        digits => (digits, 10),
+    };
+    let digits = std::str::from_utf8(digits).ok()?.trim_end_matches(['u', 'U', 'l', 'L', 'z', 'Z']);
     i64::from_str_radix(digits, radix).ok()
 }

@@ -48,8 +48,9 @@ pub(super) struct Scope<'s> {
 /// Returns of a function that are looked at.
 const MAX_RETURNS: usize = 8;
 
-/// Segments of a path: the token of each name, and its template arguments.
-pub(super) type Path = [(usize, Option<Range<usize>>)];
+/// Of a path: the token of a name, and its template arguments.
+pub(super) type Segment = (usize, Option<Range<usize>>);
+pub(super) type Path = [Segment];
 
 impl Scope<'_> {
     /// Whether one level more is allowed; then `leave` must follow.
