@@ -353,14 +353,15 @@ fn calls_out_of_view(session: &Session, graph: &Graph) -> Vec<(String, Range)> {
         _ => None,
     });
     let calls = of_values.chain(graph.unseen.iter().map(|(at, name)| (*at, name)));
-    let has_body = |name: &str| {
+    let has_body = |name: &str, at: Range| {
         let bare = name.rsplit("::").next().unwrap_or(name);
-        session.tree.named(bare).iter().any(|item| session.tree.item(*item).is_definition())
+        session.tree.visible(at.file, bare).iter().any(|item| session.tree.item(*item).is_definition())
     };
     let is_instruction = |name: &str| name == "asm" || name.contains('.');
     calls
-        .filter(|(_, name)| !is_instruction(name) && !has_body(name))
-        .map(|(at, name)| (name.to_string(), home(session, at).range))
+        .map(|(at, name)| (name, home(session, at).range))
+        .filter(|(name, at)| !is_instruction(name) && !has_body(name, *at))
+        .map(|(name, at)| (name.to_string(), at))
         .collect()
 }
 

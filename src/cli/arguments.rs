@@ -134,7 +134,7 @@ pub struct Input {
     pub exited_threads: Option<ExitedThreads>,
 
     /// Defines a macro
-    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "Source")]
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define_parser, help_heading = "Source")]
     pub define: Vec<String>,
     /// Undefines a macro
     #[arg(short = 'U', value_name = "NAME", help_heading = "Source")]
@@ -274,6 +274,15 @@ pub fn expand(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsStr
 fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
+}
+
+fn define_parser(text: &str) -> Result<String, String> {
+    let name = text.split(['=', '(']).next().unwrap_or_default();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80);
+    match is_name && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) {
+        true => Ok(text.to_string()),
+        false => Err("a macro is NAME, NAME=VALUE or NAME(PARAMETER)=VALUE".to_string()),
+    }
 }
 
 fn jobs_parser(text: &str) -> Result<u16, String> {

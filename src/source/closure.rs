@@ -181,6 +181,9 @@ impl Search<'_> {
 
     fn may_mean(&mut self, from: FileId, file: FileId) -> bool {
         let tree = self.tree;
+        if file == tree.files.command_line() {
+            return true;
+        }
         *self.sees.entry((from, file)).or_insert_with(|| {
             tree.files.sees(from, file) || {
                 let includers = tree.includers(from);

@@ -13,6 +13,7 @@ use crate::program::Name;
 use crate::text::{FileId, Range};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hash;
 use std::sync::{Arc, OnceLock};
 
 /// The program in view.
@@ -394,6 +395,7 @@ impl Tree {
             declared.entry(key(self.item(id))).or_default().push(id);
         }
         let definitions: Vec<ItemId> = self.ids().filter(|id| is_definition(self.item(*id))).collect();
+        let far = self.declared_out_of_view(&declared, &definitions, key);
         let found: Vec<(ItemId, Vec<FileId>, Attributes)> = definitions
             .par_iter()
             .filter_map(|id| {
@@ -411,6 +413,7 @@ impl Tree {
                         files.push(other.file);
                     }
                 }
+                files.extend(far.get(id).into_iter().flatten());
                 files.dedup();
                 Some((*id, files, marks))
             })
@@ -426,6 +429,44 @@ impl Tree {
                 self.declared_in.insert(id, files);
             }
         }
+    }
+
+    /// Functions for the device that a file declares and none that it sees defines: the linker finds them in another
+    /// one, without a header that both include. That is the definition nearest in folders, if there is one such.
+    fn declared_out_of_view<'s, K: Hash + Eq>(
+        &'s self,
+        declared: &FxHashMap<K, Vec<ItemId>>,
+        definitions: &[ItemId],
+        key: impl Fn(&'s Item) -> K,
+    ) -> FxHashMap<ItemId, Vec<FileId>> {
+        let mut defined: FxHashMap<K, Vec<ItemId>> = FxHashMap::default();
+        for id in definitions {
+            let item = self.item(*id);
+            if item.function().is_some() && !item.attributes.is_static && declared.contains_key(&key(item)) {
+                defined.entry(key(item)).or_default().push(*id);
+            }
+        }
+        let mut found: FxHashMap<ItemId, Vec<FileId>> = FxHashMap::default();
+        for (key, definitions) in &defined {
+            for declaration in declared[key].iter().map(|id| self.item(*id)) {
+                let sees = |id: &ItemId| self.files.sees(declaration.file, self.item(*id).file);
+                let is_seen = |id: &ItemId| self.files.sees(self.item(*id).file, declaration.file);
+                if !declaration.attributes.device || definitions.iter().any(|id| sees(id) || is_seen(id)) {
+                    continue;
+                }
+                let near = |id: &ItemId| {
+                    let paths = [declaration.file, self.item(*id).file].map(|file| &self.files.get(file).path);
+                    let [a, b] = paths.map(|path| path.split('/'));
+                    a.zip(b).take_while(|(a, b)| a == b).count()
+                };
+                let nearest = definitions.iter().map(near).max();
+                let mut nearest = definitions.iter().filter(|id| Some(near(id)) == nearest);
+                if let (Some(id), None) = (nearest.next(), nearest.next()) {
+                    found.entry(*id).or_default().push(declaration.file);
+                }
+            }
+        }
+        found
     }
 
     fn class_of_qualifier(&self, id: ItemId) -> Option<ItemId> {

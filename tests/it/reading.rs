@@ -151,3 +151,25 @@ fn little_source_has_no_rate() {
     let last = told.lines().last().unwrap_or_default();
     assert!(last.starts_with("75 bytes in 0.") && !told.contains("MB/s"), "{told}");
 }
+
+/// What the command line defines may be a barrier, alone or in more.
+#[test]
+fn barriers_come_from_the_command_line() {
+    let folder = Folder::new("defined-barriers");
+    folder.write(
+        "a.cu",
+        "__global__ void a() {\n    if (threadIdx.x) MEET;\n}\n__global__ void b() {\n    if (threadIdx.x) MEET_AS(3);\n}\n\
+         __global__ void c() {\n    if (threadIdx.x) MEET_BY();\n}\n",
+    );
+    let meet = ["-D", "MEET=__syncthreads()", "-D", "MEET_AS(x)=__syncthreads()", "-DMEET_BY=__syncthreads"];
+    let ran = folder.run(&[&["a.cu", "--format", "concise"][..], &meet].concat());
+    let lines: Vec<&str> = ran.stdout.lines().filter_map(|line| line.split(':').nth(1)).collect();
+    assert_eq!(lines, ["2", "5", "8"], "{}", ran.stdout);
+    folder.write("synclint.toml", "define = [\"MEET=__syncthreads()\"]\n");
+    let ran = folder.run(&["a.cu", "--format", "concise"]);
+    assert!(ran.stdout.starts_with("a.cu:2:"), "{}", ran.stdout);
+    for wrong in ["1x", "", "a b=2"] {
+        let told = folder.run(&["a.cu", "-D", wrong]);
+        assert!(told.code == 2 && told.stderr.contains("a macro is NAME, NAME=VALUE"), "{}", told.stderr);
+    }
+}

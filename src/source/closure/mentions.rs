@@ -45,7 +45,7 @@ impl<'t> Mentions<'t> {
         let mut names: Vec<&str> = tree.names().collect();
         let mut redefined: Vec<(Vec<u8>, FileId)> = Vec::new();
         let mut known: FxHashSet<&str> = names.iter().copied().collect();
-        for id in tree.files.ids() {
+        for id in tree.files.ids().chain([tree.files.command_line()]) {
             let file = tree.files.get(id);
             for define in &file.macros {
                 let Ok(name) = std::str::from_utf8(file.text(define.name)) else { continue };
@@ -59,7 +59,8 @@ impl<'t> Mentions<'t> {
         }
         names.sort_unstable();
         let symbols: FxHashMap<&[u8], u32> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
-        let ids: Vec<FileId> = tree.files.ids().collect();
+        // What the command line defines is like a file that all include.
+        let ids: Vec<FileId> = tree.files.ids().chain([tree.files.command_line()]).collect();
         let pasting = pasting_macros(tree, &symbols);
         let spelt = Spelt { symbols: &symbols, names: &names, pasting: &pasting, redefined: &redefined };
         let gathered: Vec<Vec<(Node, Vec<u32>)>> = ids.par_iter().map(|id| of_file(tree, words, &spelt, *id)).collect();
