@@ -7,6 +7,7 @@
 //! What it does not decide: how much a value agrees (`facts`, `solve`).
 
 use super::Interest;
+use super::reread::{self, Rereads};
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
@@ -98,6 +99,7 @@ struct Evaluator<'a> {
     out: Vec<Option<State>>,
     heads: Vec<Head>,
     lifetimes: Lifetimes,
+    rereads: Rereads,
     /// Instructions left to execute, over all passes.
     steps: usize,
 }
@@ -145,6 +147,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         out: Vec::new(),
         heads: Vec::new(),
         lifetimes: Lifetimes::new(graph),
+        rereads: Rereads::default(),
         steps: MAX_STEPS,
     };
     for pass in 0.. {
@@ -269,6 +272,7 @@ impl Evaluator<'_> {
         self.values.loads.clear();
         self.values.writes.clear();
         self.heads.clear();
+        self.rereads = Rereads::default();
         self.out.clear();
         self.out.resize(self.graph.blocks.len(), None);
         let mut pending: Vec<usize> = flow.successors.iter().map(Vec::len).collect();
@@ -280,13 +284,18 @@ impl Evaluator<'_> {
             let Some(left) = self.steps.checked_sub(instructions) else { return false };
             self.steps = left;
             let mut state = self.enter(*block);
+            self.rereads.enter(flow, *block);
             for inst in &self.graph.blocks[block.index()].insts {
                 if !self.matters[inst.index()] {
                     continue;
                 }
                 let symbol = self.execute(*inst, *block, &mut state);
                 self.values.of[inst.index()] = symbol;
+                if self.renews(*inst) {
+                    self.rereads.forget();
+                }
             }
+            self.rereads.leave(*block);
             self.values.condition[block.index()] = match &self.graph.blocks[block.index()].end {
                 End::Branch { on, .. } | End::Switch { on, .. } if !self.matters[on.index()] => None,
                 End::Branch { on, .. } => {
@@ -307,6 +316,16 @@ impl Evaluator<'_> {
             }
         }
         true
+    }
+
+    /// What was read before may be another value behind this. Nobody else has a thread's own variables.
+    fn renews(&self, inst: InstId) -> bool {
+        let op = &self.graph.insts[inst.index()].op;
+        let own = match op {
+            Op::Store { address: to, .. } | Op::Copy { to, .. } => self.is_local(self.values.of[to.index()]),
+            _ => false,
+        };
+        !own && reread::renews(op)
     }
 
     fn enter(&mut self, block: BlockId) -> State {
@@ -1033,8 +1052,14 @@ impl Evaluator<'_> {
         if fixed {
             return self.values.symbols.pure("load".into(), vec![address]);
         }
+        if let Some(known) = self.rereads.known(address).filter(|_| !is_volatile) {
+            return known;
+        }
         let symbol = self.values.symbols.leaf(Leaf::Load(id));
         self.values.loads.insert(symbol, Access { inst: id, block, address, value: None });
+        if !is_volatile {
+            self.rereads.note(address, symbol);
+        }
         symbol
     }
 
