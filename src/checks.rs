@@ -167,7 +167,10 @@ impl<'a> Check<'a> {
             Group::Tile { size } => Extent::of_size(*size),
             Group::Cluster => Extent::CLUSTER,
             Group::Grid => Extent::GRID,
-            Group::Object { address } => return self.counts_the_block(*address).then_some(Extent::BLOCK),
+            // Who only waits is not counted: whoever has arrived may wait, or leave it.
+            Group::Object { address } => {
+                return (divergence::arrives(barrier) && self.counts_the_block(*address)).then_some(Extent::BLOCK);
+            }
         })
     }
 

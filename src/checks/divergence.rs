@@ -19,7 +19,10 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
         .map(|each| (*each, leaving::ways(check, inst, *each)))
         .filter(|(each, ways)| {
             let meant = within_warp && ways.all_end();
-            !(meant || forgiven(check, barrier, need, *ways) || met_by_name(check, barrier, *each, need))
+            !(meant
+                || forgiven(check, barrier, need, *ways)
+                || met_by_name(check, barrier, *each, need)
+                || met_by_object(check, barrier, *each))
         })
         .collect();
     verdict(check, inst, need, &splitting)
@@ -88,6 +91,30 @@ pub fn rule(check: &Check, inst: InstId, lead: Dependence, ways: Ways) -> &'stat
     } else {
         &rules::DIVERGENT_BRANCH
     }
+}
+
+/// A barrier's object counts this thread: `arrive`, `arrive_and_wait`, `arrive_and_drop`.
+pub fn arrives(barrier: &Barrier) -> bool {
+    barrier.name.contains("arrive")
+}
+
+/// Arrivals at one object count wherever they stand: one on every way of the fork is none missing.
+fn met_by_object(check: &Check, barrier: &Barrier, dependence: Dependence) -> bool {
+    let Group::Object { address } = &barrier.group else { return false };
+    let counts = |inst: &InstId| match &check.analysed.graph.insts[inst.index()].op {
+        Op::Barrier(other) => match &other.group {
+            Group::Object { address: own } => {
+                arrives(other) && check.analysed.symbol(*own) == check.analysed.symbol(*address)
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    let matches = |block: BlockId| check.analysed.graph.blocks[block.index()].insts.iter().any(counts);
+    let meets = check.analysed.flow.control.meets(dependence.fork);
+    check.analysed.flow.successors[dependence.fork.index()]
+        .iter()
+        .all(|way| every_way_passes(check, *way, meets, &matches))
 }
 
 /// PTX's unaligned barriers match by number from different places: one on every way of the fork is none missing.
