@@ -473,7 +473,7 @@ fn source_text(source: &Source) -> String {
     };
     match source {
         Source::ThreadIdx(at) => format!("`threadIdx.{}` differs from thread to thread", axis(at)),
-        Source::ThreadRank => "the thread's rank in the block differs from thread to thread".to_string(),
+        Source::ThreadRank => "the thread's rank differs from thread to thread".to_string(),
         Source::Lane => "the lane number differs within the warp".to_string(),
         Source::Warp => "the warp number differs from warp to warp".to_string(),
         Source::LaneMask(name) => format!("`%lanemask_{name}` differs within the warp"),

@@ -100,6 +100,14 @@ impl Builder<'_> {
             self.emit(Op::BarrierInit { address: values[0], count: values[1] }, span);
             return Ev::nothing();
         }
+        // `cg::thread_rank(group)`: what the method says.
+        if let [only] = &list[..]
+            && matches!(&*name, "thread_rank" | "group_size")
+            && let Ty::Group(group) = only.ty().value()
+        {
+            let name = if &*name == "group_size" { Name::from("size") } else { name };
+            return self.group_value(group, &name, span);
+        }
         if let Some(stop) = self.words.stop(&name) {
             let at = self.at(span);
             match stop {

@@ -81,10 +81,34 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What stands in the text over a range of seen tokens.
+    /// What stands in the text over a range of seen tokens. Of `>>` behind it the range has what closes its brackets:
+    /// the last argument of `f<A<1>>` is `A<1>`.
     pub fn spelled(&self, range: Range<usize>) -> String {
-        let span = self.span(range);
-        String::from_utf8_lossy(self.bytes.get(span.start as usize..span.end as usize).unwrap_or_default()).into_owned()
+        self.spelled_with(range, &|_| None)
+    }
+
+    /// The same, with other text for some of its tokens.
+    pub fn spelled_with(&self, range: Range<usize>, instead: &dyn Fn(usize) -> Option<String>) -> String {
+        let span = self.span(range.clone());
+        let bytes = |from: u32, to: u32| {
+            String::from_utf8_lossy(self.bytes.get(from as usize..to as usize).unwrap_or_default()).into_owned()
+        };
+        let mut text = String::new();
+        let mut from = span.start;
+        for (token, other) in range.clone().filter_map(|at| Some((self.token(at)?, instead(at)?))) {
+            text.push_str(&bytes(from, token.start()));
+            text.push_str(&other);
+            from = token.end();
+        }
+        text.push_str(&bytes(from, span.end));
+        let behind = self.text(range.end);
+        if behind.starts_with(b">>") {
+            let opens = |at: &usize| self.is(*at, b"<") && self.behind_angle(*at).is_some();
+            let open = range.clone().filter(opens).count();
+            let closed: usize = range.map(|at| self.text(at).iter().filter(|byte| **byte == b'>').count()).sum();
+            text.extend(std::iter::repeat_n('>', open.saturating_sub(closed).min(behind.len() - 1)));
+        }
+        text
     }
 
     pub fn kind(&self, at: usize) -> Option<TokenKind> {

@@ -211,10 +211,23 @@ impl Scope<'_> {
                     let bound = self.frame.templates.get(&name).or(self.frame.params.get(&name));
                     bound.map_or(name, |bound| bound.text.clone())
                 }
-                _ => code.view.spelled(piece),
+                _ => self.written(code, piece),
             },
         };
         Bound { value, text }
+    }
+
+    /// The text of a type or an expression; what template parameters of the function stand for instead of them.
+    fn written(&self, code: &Code, piece: Range<usize>) -> String {
+        code.view.spelled_with(piece, &|at| {
+            let name = code.view.identifier(at).filter(|_| !code.view.is(at.wrapping_sub(1), b"::"))?;
+            let param = code.templates.iter().chain(&code.class_templates).find(|it| it.name.as_bytes() == name)?;
+            let bound = self.frame.templates.get(&param.name);
+            if bound.is_none() {
+                self.work.needs_caller.set(true);
+            }
+            bound.map(|bound| bound.text.clone())
+        })
     }
 
     fn type_of_text(&self, text: &str) -> (String, Vec<Bound>) {
