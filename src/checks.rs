@@ -25,6 +25,7 @@ use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Facts;
 use crate::uniformity::memory::Order;
+use crate::uniformity::state::Origin;
 use rustc_hash::FxHashMap;
 
 /// What the user decides about the rules' meaning.
@@ -234,6 +235,37 @@ impl<'a> Check<'a> {
             chain.push(above);
         }
         chain
+    }
+
+    /// The frame in which the operands of a barrier are written: that of the call, where a helper only passes them on.
+    pub fn written_in(&self, inst: InstId, operands: &[Value]) -> FrameId {
+        let chain = self.chain(self.analysed.graph.insts[inst.index()].frame);
+        let distance = |value: &Value| {
+            let frame = self.analysed.graph.insts[self.passed_on(*value).index()].frame;
+            chain.iter().position(|each| *each == frame)
+        };
+        chain[operands.iter().filter_map(distance).max().unwrap_or(0)]
+    }
+
+    /// What a variable that is set once was set to, through parameters and copies.
+    fn passed_on(&self, mut value: Value) -> Value {
+        let graph = self.analysed.graph;
+        for _ in 0..graph.frames.len() {
+            let next = match &graph.insts[value.index()].op {
+                Op::Convert { value, .. } => Some(*value),
+                Op::Load { .. } => match self.analysed.values.seen.get(&value).map(Vec::as_slice) {
+                    Some([Origin::Inst(store)]) => match &graph.insts[store.index()].op {
+                        Op::Store { value, .. } => Some(*value),
+                        _ => None,
+                    },
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some(next) = next.filter(|next| *next != value) else { break };
+            value = next;
+        }
+        value
     }
 
     /// How many calls up from the barrier's frame the fork's frame, or the call that leads to it, stands.

@@ -434,13 +434,19 @@ fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
 }
 
 fn verdict(check: &Check, inst: InstId, text: &str, help: &str) -> Verdict {
-    let name = check.as_barrier(inst).map_or("", |barrier| &barrier.name);
+    let barrier = check.as_barrier(inst);
+    let name = barrier.map_or("", |barrier| &barrier.name);
+    let operands: Vec<Value> = match barrier.map(|barrier| &barrier.group) {
+        Some(Group::Counted { id, count, .. }) => id.iter().copied().chain([*count]).collect(),
+        Some(Group::Named { id, .. }) => id.iter().copied().collect(),
+        _ => Vec::new(),
+    };
     Verdict {
         rule: &rules::NAMED_BARRIER,
         likely: false,
         lead: None,
         others: Vec::new(),
-        frame: check.analysed.graph.insts[inst.index()].frame,
+        frame: check.written_in(inst, &operands),
         need: Extent::BLOCK,
         scope: Some("named barrier".to_string()),
         message: Some(format!("`{name}`: {text}")),
