@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::Arg;
 use super::lifetimes::converts;
-use super::scope::Binding;
+use super::scope::{Binding, ScopeId};
 use super::types::{Callable, Ty};
 use super::values::Category;
 use crate::graph::*;
@@ -14,7 +14,7 @@ impl Builder<'_> {
     pub fn bind_params(
         &mut self,
         callable: &Callable,
-        scope: super::scope::ScopeId,
+        scope: ScopeId,
         frame: FrameId,
         list: Vec<Arg>,
         span: Span,
@@ -26,8 +26,10 @@ impl Builder<'_> {
             if param.pack {
                 let rest: Vec<Arg> = list.by_ref().collect();
                 let mut pack = Vec::new();
-                for arg in rest {
-                    let (binding, _) = self.bind_param(callable, scope, frame, param, arg);
+                let count = rest.len();
+                for (index, arg) in rest.into_iter().enumerate() {
+                    let element = self.scope_of_element(scope, callable.item, index, count);
+                    let (binding, _) = self.bind_param(callable, element, frame, param, arg);
                     pack.push(binding);
                 }
                 if let Some(name) = &param.name {
@@ -55,10 +57,27 @@ impl Builder<'_> {
         objects
     }
 
+    /// Where a pack of types has one for each argument, its name stands for the one of this argument.
+    fn scope_of_element(&mut self, scope: ScopeId, item: ItemId, index: usize, count: usize) -> ScopeId {
+        let packs = self.scope_at(scope).names.iter().filter_map(|(name, binding)| match binding {
+            Binding::Pack(list) if list.len() == count => Some((name.clone(), list[index].clone())),
+            _ => None,
+        });
+        let packs: Vec<(Name, Binding)> = packs.collect();
+        if packs.is_empty() {
+            return scope;
+        }
+        let element = self.new_scope(Some(scope), item);
+        for (name, binding) in packs {
+            self.bind_in(element, &name, binding);
+        }
+        element
+    }
+
     fn bind_param(
         &mut self,
         callable: &Callable,
-        scope: super::scope::ScopeId,
+        scope: ScopeId,
         frame: FrameId,
         param: &Param,
         arg: Arg,
