@@ -403,6 +403,9 @@ impl Builder<'_> {
     fn eval_fold(&mut self, op: BinaryOp, inner: &Expr, span: Span) -> Ev {
         let packs = self.names_of_packs(inner);
         let count = packs.first().map_or(0, |(_, count)| *count);
+        if count > 1 && matches!(op, BinaryOp::And | BinaryOp::Or) {
+            return self.eval_fold_in_turn(op, inner, &packs, count, span);
+        }
         let mut total: Option<Ev> = None;
         for index in 0..count {
             let outer = self.enter_element(&packs, index);
@@ -421,6 +424,37 @@ impl Builder<'_> {
             let value = i64::from(op == BinaryOp::And);
             Ev::value(self.int(value, span), Ty::Bool)
         })
+    }
+
+    /// `(f(args) && ...)`: who has the answer skips the rest.
+    fn eval_fold_in_turn(
+        &mut self,
+        op: BinaryOp,
+        inner: &Expr,
+        packs: &[(Name, usize)],
+        count: usize,
+        span: Span,
+    ) -> Ev {
+        let object = self.temporary("condition", &Ty::Bool, span);
+        let address = self.address(object, span);
+        let after = self.new_block();
+        for index in 0..count {
+            let outer = self.enter_element(packs, index);
+            let value = self.truth_of(inner);
+            self.leave_scope(outer);
+            let value = self.truth(value, span);
+            self.store(address, value, span);
+            if index + 1 < count {
+                let (more, at) = (self.new_block(), self.at(span));
+                match op {
+                    BinaryOp::And => self.branch_value(value, more, after, Fork::And, at),
+                    _ => self.branch_value(value, after, more, Fork::Or, at),
+                }
+                self.go_on(more);
+            }
+        }
+        self.fall_into(after, span);
+        Ev::value(self.load(address, false, span), Ty::Bool)
     }
 }
 
