@@ -148,6 +148,19 @@ impl<'a> Check<'a> {
 
     /// What is wrong with a barrier.
     pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
+        let verdict = self.verdict(inst)?;
+        let likely = verdict.likely || self.is_guess(inst, verdict.frame);
+        Some(Verdict { likely, ..verdict })
+    }
+
+    /// Some call on the way from a frame to a barrier is told by its name alone.
+    fn is_guess(&self, inst: InstId, from: FrameId) -> bool {
+        let frames = &self.analysed.graph.frames;
+        let chain = self.chain(self.analysed.graph.insts[inst.index()].frame);
+        chain.into_iter().take_while(|frame| *frame != from).any(|frame| frames[frame.index()].is_guess)
+    }
+
+    fn verdict(&self, inst: InstId) -> Option<Verdict> {
         let barrier = self.as_barrier(inst)?;
         match &barrier.group {
             Group::Lanes { mask } => {

@@ -58,6 +58,8 @@ pub struct Frame {
     pub call: Option<(FrameId, At)>,
     /// What the call yields, where that is one value.
     pub result: Option<Value>,
+    /// Nothing but the name says that the call means this function: the type of its object is open.
+    pub is_guess: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -28,6 +28,7 @@ mod constraints;
 mod copies;
 mod declare;
 mod dump;
+mod effects;
 mod expressions;
 mod facts;
 mod groups;

@@ -2,12 +2,15 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
+use super::effects::{self, Effects, Parts};
 use super::facts::{self, Holds};
 use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
 use crate::graph::*;
+use crate::program::Name;
 use crate::text::Span;
 use crate::words::FunctionKind;
+use std::collections::BTreeSet;
 
 impl Builder<'_> {
     /// A call that is not followed: its result comes from the arguments, what they point to may have been written.
@@ -35,9 +38,17 @@ impl Builder<'_> {
             return Ev::value(self.unknown(Vec::new(), span), Ty::Unknown);
         }
         let mut from = self.arg_values(list);
-        if let Some(this) = &this {
-            let this = this.clone();
-            from.push(self.rvalue(&this, span));
+        let effects = match (&this, &callable.class) {
+            (Some(_), Some(class)) => Some(self.effects_on_this(callable, &class.clone())),
+            _ => None,
+        };
+        if let Some(this) = this.clone() {
+            match effects.as_deref() {
+                Some(Effects { reads: Parts::Members(members), .. }) if this.is_place() => {
+                    from.extend(self.members_by_name(&this, members, span));
+                }
+                _ => from.push(self.rvalue(&this, span)),
+            }
         }
         if reach.varying && self.varies_itself(callable) {
             from.push(self.source(Source::Varying(name.clone()), span));
@@ -48,7 +59,10 @@ impl Builder<'_> {
             if let Some(What::Place(address)) = this.map(|this| this.what)
                 && !callable.function.leaves_object
             {
-                self.emit(Op::Clobber { address, from: from.clone() }, span);
+                let written = effects.as_deref().map_or(&Parts::Whole, |effects| &effects.writes);
+                for address in self.places_of(address, written, span) {
+                    self.emit(Op::Clobber { address, from: from.clone() }, span);
+                }
             }
         }
         let parent = self.scope_of_callable(callable);
@@ -64,6 +78,18 @@ impl Builder<'_> {
             Ty::Reference(pointee) => self.place_behind(value, &pointee),
             ty => Ev::value(value, ty),
         }
+    }
+
+    /// The values of some members of an object.
+    fn members_by_name(&mut self, this: &Ev, members: &BTreeSet<Name>, span: Span) -> Vec<Value> {
+        let Ty::Class(class) = this.ty.value().clone() else { return Vec::new() };
+        let fields = self.fields_of(&class);
+        let mut values = Vec::new();
+        for (name, ty) in fields.into_iter().filter(|(name, _)| members.contains(name)) {
+            let member = self.member_of(this, &name, ty, span);
+            values.push(self.rvalue(&member, span));
+        }
+        values
     }
 
     /// A word for what an object's type holds, asked of an object rather than of a number.
@@ -118,7 +144,10 @@ impl Builder<'_> {
             let by_reference = matches!(self.resolve_in(scope, &param.ty),
                 Ty::Reference(pointee) if !pointee.is_const && !matches!(pointee.ty, Ty::Array(..) | Ty::Pointer(_)));
             if by_reference && self.is_own_memory(address) {
-                self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+                let written = effects::written_through(&function, param);
+                for address in self.places_of(address, &written, span) {
+                    self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+                }
             }
         }
     }

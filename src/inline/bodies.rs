@@ -127,7 +127,8 @@ impl Builder<'_> {
         let frame = FrameId(self.graph.frames.len() as u32);
         let name = self.frame_name(callable);
         let call = Some((caller.0, call_at));
-        self.graph.frames.push(Frame { function: callable.item, name, call, result: None });
+        let is_guess = self.guessing == Some(caller.0);
+        self.graph.frames.push(Frame { function: callable.item, name, call, result: None, is_guess });
 
         let parent = self.scope_of_callable(callable);
         let scope = self.new_scope(Some(parent), callable.item);

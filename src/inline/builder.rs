@@ -58,6 +58,8 @@ pub struct Builder<'p> {
     /// Values of template arguments that nobody gave, by item and name: one each.
     pub unbound: FxHashMap<(ItemId, Name), Value>,
     pub inlined: FxHashSet<ItemId>,
+    /// What this frame calls now is told by name alone.
+    pub guessing: Option<FrameId>,
     pub nesting: usize,
     pub cut: bool,
     /// Steps left for the evaluation of constants.
@@ -188,6 +190,7 @@ impl<'p> Builder<'p> {
             statics: FxHashMap::default(),
             unbound: FxHashMap::default(),
             inlined: FxHashSet::default(),
+            guessing: None,
             nesting: 0,
             cut: false,
             steps: 0,

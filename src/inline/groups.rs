@@ -200,6 +200,13 @@ impl Builder<'_> {
                 let rank = self.source(Source::ThreadRank, span);
                 unsigned(self.emit(Op::Binary(BinaryOp::Div, rank, size), span))
             }
+            // A tile of open size is taken to be a warp when it waits, and so its number to be one of the warp's.
+            (GroupTy::Tile(None), "meta_group_rank") => {
+                let size = self.int(32, span);
+                let rank = self.source(Source::ThreadRank, span);
+                let warp = self.emit(Op::Binary(BinaryOp::Div, rank, size), span);
+                unsigned(self.emit(Op::Pure { name: name.clone(), operands: vec![warp] }, span))
+            }
             (GroupTy::Tile(Some(size)), "size" | "num_threads") => unsigned(self.int(i64::from(*size), span)),
             (GroupTy::Tile(_), "size" | "num_threads") => unsigned(self.unknown(Vec::new(), span)),
             (GroupTy::Tile(Some(size)), "meta_group_size") => {

@@ -26,6 +26,8 @@ pub struct Memo {
     pub same_headers: FxHashMap<[(usize, ScopeId); 2], bool>,
     /// Whether copying a class, or assigning it, runs anything of its own.
     pub copying: FxHashMap<(super::copies::Copying, Arc<ClassTy>), bool>,
+    /// By function and class, what a method may do to its object.
+    pub effects: FxHashMap<(usize, ItemId), std::rc::Rc<super::effects::Effects>>,
     /// One object for each class with its arguments, so that comparing types is comparing pointers.
     pub interned: FxHashMap<(usize, Vec<Bound>, Option<ScopeId>), Arc<ClassTy>>,
 }

@@ -229,10 +229,13 @@ impl Builder<'_> {
         if !matters {
             return None;
         }
-        match calls.len() {
-            1 => Some(self.call_function(&calls[0].0, calls[0].1.clone(), list.to_vec(), &[], span)),
-            _ => Some(self.choose(calls, list.to_vec(), span)),
-        }
+        let outer = self.guessing.replace(self.frame);
+        let result = match calls.len() {
+            1 => self.call_function(&calls[0].0, calls[0].1.clone(), list.to_vec(), &[], span),
+            _ => self.choose(calls, list.to_vec(), span),
+        };
+        self.guessing = outer;
+        Some(result)
     }
 
     /// An operator function for these operands: a method of the first, or a free function; `None` if none is in view.

@@ -27,6 +27,7 @@ pub fn inline(program: &Program, words: &Words, root: ItemId, instance: &Instanc
         name: program.item(root).name.clone(),
         call: None,
         result: None,
+        is_guess: false,
     });
     builder.graph.is_kernel = program.item(root).is_kernel;
     builder.block = builder.new_block();

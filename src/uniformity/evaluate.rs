@@ -58,6 +58,24 @@ pub struct Values {
     pub unsettled: bool,
 }
 
+impl Values {
+    /// Two calls of one function out of view, with the same object and arguments: that they give different values nothing
+    /// says, whichever variant of it a template argument names.
+    pub fn ask_the_same(&self, graph: &Graph, a: Symbol, b: Symbol) -> bool {
+        let asked = |symbol: Symbol| match self.symbols.node(symbol) {
+            Node::Leaf(Leaf::Result(inst)) => match &graph.insts[inst.index()].op {
+                Op::Unknown { unseen: Some(name), .. } => Some((name, self.inputs.get(&symbol)?)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (asked(a), asked(b)) {
+            (Some(one), Some(other)) => one == other && one.1.len() > 1,
+            _ => false,
+        }
+    }
+}
+
 /// Passes over one graph; values settle in a few, one or two more for each level of nested loops.
 const MAX_PASSES: usize = 40;
 /// Instructions executed for one graph, over all passes.
@@ -509,7 +527,12 @@ impl Evaluator<'_> {
             values.all(|value| value == first).then_some(first)
         };
         let (yes, no) = (of(true)?, of(false)?);
-        Some(self.values.symbols.select(arms.on, yes, no))
+        Some(self.choice(arms.on, yes, no))
+    }
+
+    /// One of two values; of two answers to one question the first.
+    fn choice(&mut self, on: Symbol, yes: Symbol, no: Symbol) -> Symbol {
+        if self.values.ask_the_same(self.graph, yes, no) { yes } else { self.values.symbols.select(on, yes, no) }
     }
 
     fn open_loop(&mut self, block: BlockId, index: usize, state: &mut State) {
@@ -815,7 +838,7 @@ impl Evaluator<'_> {
             }
             Op::Select { on, yes, no } => {
                 let (on, yes, no) = (at(&self.values, on), at(&self.values, yes), at(&self.values, no));
-                self.values.symbols.select(on, yes, no)
+                self.choice(on, yes, no)
             }
             Op::Min(a, b) => {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
@@ -1133,7 +1156,8 @@ impl Evaluator<'_> {
 
     fn copy(&mut self, id: InstId, block: BlockId, state: &mut State, to: Symbol, from: Symbol) {
         if !self.is_local(to) {
-            self.store(id, block, state, to, None);
+            let value = self.load(id, block, state, from, false, false);
+            self.store(id, block, state, to, Some(value));
             return;
         }
         let (sources, _) = self.targets(from);

@@ -188,6 +188,11 @@ impl<'a> Facts<'a> {
         };
         let Some(line) = self.line(value) else { return plain };
         let rest = self.of_rest(&line);
+        // So may a constant out of view be one of whole warps.
+        let plain = match self.holds_named(&[(by, 1)]) {
+            true => Agreement { hoped: plain.hoped.max(rest.hoped.min(Extent::WARP)), ..plain },
+            false => plain,
+        };
         if let Some(by) = self.symbols.as_int(by) {
             let run = self.run(&line, |run| by % (line.factor.abs().saturating_mul(run)) == 0);
             return plain.at_least_in(line.certain(run), rest);

@@ -247,8 +247,9 @@ impl<'a> Memory<'a> {
             // That it is its own is a guess.
             return (Agreement { hoped: address.hoped, ..written.fold(address, Agreement::meet) }, None);
         }
-        // A cell that is picked by the block's index belongs to that block.
-        let own = shared || address.shown <= Extent::BLOCK || unseen;
+        // A cell that is picked by the block's index belongs to that block; what a caller out of view hands over is
+        // taken to be of its block, too, as the storage of a collective is.
+        let own = shared || address.shown <= Extent::BLOCK || unseen || self.is_handed_over(load);
         // The cell of another block is that block's to write.
         let foreign: Vec<InstId> = writes
             .iter()
@@ -338,6 +339,16 @@ impl<'a> Memory<'a> {
             matches!(node, Node::Leaf(Leaf::Source(Source::Param { object: true, .. })))
         };
         !self.order.graph.is_kernel && roots(self.values, address).iter().all(is_object)
+    }
+
+    /// Memory that only a caller out of view knows: through a parameter, or through what an object of its holds. What is
+    /// volatile others write.
+    fn is_handed_over(&self, load: &Access) -> bool {
+        let graph = self.order.graph;
+        let is_global = |root: &Symbol| matches!(self.values.symbols.node(*root), Node::Address(_));
+        !graph.is_kernel
+            && !matches!(graph.insts[load.inst.index()].op, Op::Load { is_volatile: true, .. })
+            && !roots(self.values, load.address).iter().any(is_global)
     }
 
     /// All threads of a warp write different values to one place of the object, which would make no sense if they

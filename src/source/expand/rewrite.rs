@@ -95,7 +95,8 @@ impl Rewriter<'_, '_, '_> {
                 self.drop(&pieces[at..at + 1])
             }
             b"typename" if self.makes_value(pieces, at) => 1,
-            b"template" if self.after(&[b".", b"->"]) || (self.after(&[b"::"]) && self.is_text(next, b"operator")) => 1,
+            b"template" if self.after(&[b".", b"->"]) && !self.is_given_literal(pieces, at + 1) => 1,
+            b"template" if self.after(&[b"::"]) && self.is_text(next, b"operator") => 1,
             b"typeof" | b"__typeof__" | b"__typeof" if next.is_some_and(|next| next.is_byte(b'(')) => {
                 self.invent(b"decltype", TokenKind::Identifier, &piece);
                 1
@@ -335,6 +336,13 @@ impl Rewriter<'_, '_, '_> {
             && self.is_text(pieces.get(star - 1), b"::")
             && pieces.get(star).is_some_and(|piece| piece.is_byte(b'*'));
         is_one.then_some(star)
+    }
+
+    /// `f<true>(x)`, which the grammar takes for two comparisons unless `template` stands before it.
+    fn is_given_literal(&self, pieces: &[Piece], name: usize) -> bool {
+        let is = |at: usize, text: &[u8]| self.is_text(pieces.get(name + at), text);
+        let is_number = pieces.get(name + 2).is_some_and(|piece| piece.kind == TokenKind::Number);
+        is(1, b"<") && (is_number || is(2, b"true") || is(2, b"false")) && is(3, b">") && is(4, b"(")
     }
 
     /// The words of `a.operator unsigned int()` as one name.

@@ -153,6 +153,9 @@ impl Composer {
         self.literal("(");
         self.tokens(from, parts.params.clone());
         self.literal(")");
+        if view.is(parts.params.end as usize + 1, b"const") {
+            self.literal(" const");
+        }
         self.requirements(from, parts);
         if let Some(initialisers) = &parts.initialisers {
             self.literal(" ");

@@ -1,0 +1,263 @@
+//! What a body does to an object that it is given, as its text says: for calls that are not followed.
+//!
+//! ```text
+//!     void add(int value) { total += value; if (value > limit) notify(); }     // reads `total`, `limit`; writes `total`
+//! ```
+//!
+//! What it hands on by a name, or takes the address of, it may write. What it does through pointers is not asked.
+
+use super::builder::Builder;
+use super::names::Found;
+use super::types::{Callable, ClassTy};
+use super::visit::{Node, visit};
+use crate::graph::Value;
+use crate::program::*;
+use crate::text::Span;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Methods of one class that wait to be looked into for one call.
+const METHODS: usize = 16;
+
+/// Some members of an object, or all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Parts {
+    Whole,
+    Members(BTreeSet<Name>),
+}
+
+impl Parts {
+    fn add(&mut self, part: Part) {
+        match (part, &mut *self) {
+            (Part::Whole, _) => *self = Parts::Whole,
+            (Part::Member(name), Parts::Members(members)) => _ = members.insert(name),
+            (Part::Member(_), Parts::Whole) => {}
+        }
+    }
+
+    fn join(&mut self, other: Parts) {
+        match other {
+            Parts::Whole => *self = Parts::Whole,
+            Parts::Members(members) => members.into_iter().for_each(|name| self.add(Part::Member(name))),
+        }
+    }
+}
+
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts::Members(BTreeSet::new())
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    pub reads: Parts,
+    pub writes: Parts,
+}
+
+impl Effects {
+    fn of_all() -> Effects {
+        Effects { reads: Parts::Whole, writes: Parts::Whole }
+    }
+}
+
+enum Part {
+    Whole,
+    Member(Name),
+}
+
+/// How a body names the object.
+enum Object<'a> {
+    /// It is that of the method, whose class has these members.
+    This(&'a FxHashSet<Name>),
+    Param(&'a Name),
+}
+
+struct Look<'a> {
+    object: Object<'a>,
+    locals: FxHashSet<&'a str>,
+    effects: Effects,
+    /// Methods that it may call on the object.
+    calls: BTreeSet<Name>,
+}
+
+impl<'a> Look<'a> {
+    fn at(object: Object<'a>, function: &'a Function) -> Look<'a> {
+        let mut locals: FxHashSet<&str> = function.params.iter().filter_map(|param| param.name.as_deref()).collect();
+        visit(vec![Node::Stmt(&function.body)], |node| {
+            if let Node::Declaration(declaration) = node {
+                locals.insert(&declaration.name);
+            }
+            true
+        });
+        let mut look = Look { object, locals, effects: Effects::default(), calls: BTreeSet::new() };
+        visit(vec![Node::Stmt(&function.body)], |node| look.node(node));
+        if function.unreadable.is_some() || super::declare::is_reference(&function.result) {
+            look.effects = Effects::of_all();
+        }
+        look
+    }
+
+    /// The part of the object that an expression names, if it names one.
+    fn part(&self, expr: &Expr) -> Option<Part> {
+        let mut members: Vec<&Name> = Vec::new();
+        let mut at = expr;
+        loop {
+            at = match &at.kind {
+                ExprKind::Member { object, member, .. } => {
+                    members.push(&member.segments.last()?.name);
+                    object
+                }
+                ExprKind::Index(inner, _) | ExprKind::Unary(UnaryOp::Deref, inner) | ExprKind::Expansion(inner) => {
+                    inner
+                }
+                ExprKind::Cast(ty, inner) if super::declare::is_reference(ty) => inner,
+                ExprKind::Name(path) => {
+                    let [only] = &path.segments[..] else { return None };
+                    let outermost = match &self.object {
+                        Object::Param(name) if only.name == **name => members.pop(),
+                        Object::This(fields) if fields.contains(&only.name) && !self.locals.contains(&*only.name) => {
+                            Some(&only.name)
+                        }
+                        _ => return None,
+                    };
+                    return Some(outermost.map_or(Part::Whole, |name| Part::Member(name.clone())));
+                }
+                ExprKind::This if matches!(self.object, Object::This(_)) => {
+                    return Some(members.pop().map_or(Part::Whole, |name| Part::Member(name.clone())));
+                }
+                _ => return None,
+            };
+        }
+    }
+
+    fn written(&mut self, expr: &Expr) {
+        if let ExprKind::Conditional(_, yes, no) = &expr.kind {
+            self.written(yes);
+            self.written(no);
+        }
+        if let Some(part) = self.part(expr) {
+            self.effects.writes.add(part);
+        }
+    }
+
+    /// Notes what a node does; whether to look inside.
+    fn node(&mut self, node: Node) -> bool {
+        match node {
+            Node::Expr(expr) => return self.expression(expr),
+            Node::Stmt(Stmt { kind: StmtKind::RangeFor { variable, range, .. }, .. }) if may_write(&variable.ty) => {
+                self.written(range);
+            }
+            Node::Stmt(Stmt { kind: StmtKind::Unreadable, .. }) => self.effects = Effects::of_all(),
+            Node::Declaration(Declaration { ty, init: Init::Expr(value), .. }) if may_write(ty) => self.written(value),
+            Node::Declaration(Declaration { init: Init::Arguments { args, .. }, .. }) => {
+                args.iter().for_each(|arg| self.written(arg));
+            }
+            Node::Asm(asm) => asm.outputs.iter().for_each(|(_, operand)| self.written(operand)),
+            _ => {}
+        }
+        true
+    }
+
+    fn expression(&mut self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. } => self.written(target),
+            ExprKind::Unary(UnaryOp::AddressOf, inner) => self.written(inner),
+            ExprKind::Binary(BinaryOp::Shl | BinaryOp::Shr, stream, _) => self.written(stream),
+            ExprKind::Construct(_, args) => args.iter().for_each(|arg| self.written(arg)),
+            ExprKind::InitList(list) => list.iter().for_each(|(_, value)| self.written(value)),
+            ExprKind::Call { callee, args } => {
+                args.iter().for_each(|arg| self.written(arg));
+                match &callee.kind {
+                    ExprKind::Member { object, member, .. } => match (self.part(object), &self.object) {
+                        (Some(Part::Whole), Object::This(_)) => {
+                            self.calls.extend(member.segments.last().map(|last| last.name.clone()));
+                            return false;
+                        }
+                        (Some(part), _) => self.effects.writes.add(part),
+                        (None, _) => {}
+                    },
+                    ExprKind::Name(path) if path.segments.len() == 1 => {
+                        self.calls.insert(path.segments[0].name.clone());
+                        self.written(callee);
+                    }
+                    _ => {}
+                }
+            }
+            ExprKind::Unreadable => self.effects = Effects::of_all(),
+            ExprKind::Name(_) | ExprKind::Member { .. } | ExprKind::This => {
+                if let Some(part) = self.part(expr) {
+                    self.effects.reads.add(part);
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+}
+
+/// A reference through which the object may be written.
+fn may_write(ty: &Type) -> bool {
+    matches!(&ty.kind, TypeKind::Reference(inner) if !inner.is_const)
+}
+
+impl Builder<'_> {
+    /// What a method may do to its own object, through its other methods, too.
+    pub fn effects_on_this(&mut self, callable: &Callable, class: &Arc<ClassTy>) -> Rc<Effects> {
+        let key = (Arc::as_ptr(&callable.function) as usize, class.item);
+        if let Some(known) = self.memo.effects.get(&key) {
+            return known.clone();
+        }
+        let found = Rc::new(self.search_effects(callable, class));
+        self.memo.effects.insert(key, found.clone());
+        found
+    }
+
+    fn search_effects(&mut self, callable: &Callable, class: &Arc<ClassTy>) -> Effects {
+        // Of a base that is not known neither its members nor its methods are.
+        if self.bases_of(class).len() < class.class.bases.len() || !callable.function.initialisers.is_empty() {
+            return Effects::of_all();
+        }
+        let fields: FxHashSet<Name> = self.fields_of(class).into_iter().map(|(name, _)| name).collect();
+        let mut effects = Effects::default();
+        let mut seen: FxHashSet<Name> = FxHashSet::default();
+        let mut functions = vec![callable.function.clone()];
+        while let Some(function) = functions.pop() {
+            let look = Look::at(Object::This(&fields), &function);
+            effects.reads.join(look.effects.reads);
+            effects.writes.join(look.effects.writes);
+            for name in look.calls {
+                let method = Segment { name: name.clone(), args: None };
+                if !seen.insert(name) {
+                    continue;
+                }
+                if let Some(Found::Functions(set)) = self.find_in_class(class, &method) {
+                    functions.extend(set.into_iter().filter(|one| !one.is_static).map(|one| one.function));
+                }
+            }
+            if functions.len() > METHODS {
+                return Effects::of_all();
+            }
+        }
+        effects
+    }
+
+    /// Places in an object: of all of it, its own.
+    pub fn places_of(&mut self, address: Value, parts: &Parts, span: Span) -> Vec<Value> {
+        match parts {
+            Parts::Whole => vec![address],
+            Parts::Members(members) => members.iter().map(|name| self.member_address(address, name, span)).collect(),
+        }
+    }
+}
+
+/// What a function may write of the object that a parameter stands for.
+pub fn written_through(function: &Function, param: &Param) -> Parts {
+    match &param.name {
+        Some(name) => Look::at(Object::Param(name), function).effects.writes,
+        None => Parts::default(),
+    }
+}
