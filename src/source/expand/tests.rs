@@ -110,7 +110,7 @@ fn launches_and_attributes() {
     assert_eq!(
         words(&expansion.expanded.text),
         "template <class T> void k(T *__restrict__ p, T & r); \
-         void h() { ns::k<A<B<int>>>(\"<<<\", dim3(1, 2), b)(p, q);k<1, 2> (\"<<<\", 1, 2 )(a); a .*b; c. f<3>(); x = a >> 3; }"
+         void h() { ns::k<A<B<int>>>(\"<<<\", dim3(1, 2), b)(p, q);k<1, 2> (\"<<<\", 1, 2 )(a); a .*b; c.template f<3>(); x = a >> 3; }"
     );
     let dropped: Vec<&str> = expansion.dropped.iter().map(|dropped| dropped.text.as_str()).collect();
     assert_eq!(dropped, ["__global__", "__launch_bounds__(2 * 64, 2)", "__restrict__"]);
