@@ -142,7 +142,7 @@ impl Walk<'_, '_> {
             Op::Load { address, .. } => self.load(value, *address),
             Op::Store { value, .. } => Some(*value),
             Op::Copy { .. } => self.origins(value, None),
-            Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
+            Op::Unary(_, value) | Op::Convert { value, .. } | Op::Wrapped(value) => Some(*value),
             Op::Binary(op, a, b) => {
                 let worst = self.worst([*a, *b]);
                 self.gains(*op, value, worst);
