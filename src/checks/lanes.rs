@@ -30,7 +30,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         return all_come(check, inst, mask);
     }
     if same_on_every_way(check, inst, barrier, mask, &splitting) {
-        return None;
+        return all_come(check, inst, mask);
     }
     match mask.map(|mask| made(check, mask)) {
         Some(Made::Here(by)) => match beyond(check, by, inst, &splitting) {

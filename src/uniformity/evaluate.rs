@@ -814,6 +814,7 @@ impl Evaluator<'_> {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
                 match operator {
                     BinaryOp::Div | BinaryOp::Rem if is_signed => self.signed_division(*operator, a, b),
+                    BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge => self.comparison(*operator, a, b),
                     _ => self.binary(*operator, a, b),
                 }
             }
@@ -915,14 +916,31 @@ impl Evaluator<'_> {
         if bounds.low >= 0 || !bounds.is_finite() {
             return false;
         }
+        self.is_of_index(value) && facts.per_thread(value).is_none_or(|values| values.iter().any(|value| *value < 0))
+    }
+
+    /// Made of thread indices and numbers alone.
+    fn is_of_index(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
         let leaves = symbols.leaves(value);
         let is_index = |leaf: &Symbol| {
             use Source::{Lane, ThreadIdx, ThreadRank, Warp};
             matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(ThreadIdx(_) | ThreadRank | Lane | Warp)))
         };
-        !leaves.is_empty()
-            && leaves.iter().all(is_index)
-            && facts.per_thread(value).is_none_or(|values| values.iter().any(|value| *value < 0))
+        !leaves.is_empty() && leaves.iter().all(is_index)
+    }
+
+    /// What is negative in some threads is compared by itself in these and in the others.
+    fn comparison(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
+        let (Node::Select(on, yes, no), true) = (self.values.symbols.node(a).clone(), self.is_of_index(a)) else {
+            let (Node::Select(on, yes, no), true) = (self.values.symbols.node(b).clone(), self.is_of_index(b)) else {
+                return self.binary(operator, a, b);
+            };
+            let (yes, no) = (self.binary(operator, a, yes), self.binary(operator, a, no));
+            return self.values.symbols.select(on, yes, no);
+        };
+        let (yes, no) = (self.comparison(operator, yes, b), self.comparison(operator, no, b));
+        self.values.symbols.select(on, yes, no)
     }
 
     /// A thread index less something that may be larger.
