@@ -5,12 +5,14 @@
 
 pub mod chart;
 pub mod conditions;
+pub mod counted;
 pub mod divergence;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
 pub mod races;
 pub mod reach;
+pub mod sets;
 pub mod shuffle;
 pub mod story;
 pub mod why;
@@ -43,6 +45,7 @@ pub struct Check<'a> {
     /// Turns places in items into places in files.
     pub home: &'a dyn Fn(At) -> Home,
     dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
+    known: std::cell::RefCell<FxHashMap<(BlockId, Extent), Known>>,
     /// Made when the first race asks for it.
     order: std::cell::OnceCell<Order<'a>>,
     /// Opened when the first named barrier asks for it.
@@ -50,6 +53,9 @@ pub struct Check<'a> {
     /// Findings that may still be given a witness.
     witnesses: std::cell::Cell<usize>,
 }
+
+/// What the guards of a block say, and by which fork.
+type Known = std::rc::Rc<[(BlockId, conditions::Conjunct)]>;
 
 /// Findings of one graph that get a witness: each takes a walk over the whole of it.
 const MAX_WITNESSES: usize = 100;
@@ -109,6 +115,7 @@ impl<'a> Check<'a> {
             policy,
             home,
             dependences: Default::default(),
+            known: Default::default(),
             order: Default::default(),
             ledger: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
@@ -121,6 +128,16 @@ impl<'a> Check<'a> {
             let all = std::rc::Rc::new(self.analysed.flow.control.all(block));
             self.dependences.borrow_mut().insert(block, all.clone());
             all
+        })
+    }
+
+    /// `conditions::known`, asked once.
+    fn known(&self, block: BlockId, need: Extent) -> Known {
+        let found = self.known.borrow().get(&(block, need)).cloned();
+        found.unwrap_or_else(|| {
+            let known: Known = conditions::known(self, block, need).into();
+            self.known.borrow_mut().insert((block, need), known.clone());
+            known
         })
     }
 

@@ -176,11 +176,13 @@ pub enum Op {
     },
     Min(Value, Value),
     Max(Value, Value),
-    /// To a narrower integer (its bits), to bool (1), to floating point (0). Widening and sign changes are no operation.
+    /// Widening and sign changes are no operation.
     Convert {
-        bits: u8,
+        to: To,
         value: Value,
     },
+    /// The value modulo 2^32: an unsigned operand, where it makes a difference that it cannot be negative.
+    Wrapped(Value),
 
     // Addresses. A pointer's value is an address; `&x`, an array's decay and `*p` cost nothing.
     Address(ObjectId),
@@ -232,6 +234,14 @@ pub enum Op {
     Coalesce,
     /// A place the reader is told of in a story, without effect: nothing else.
     Nothing,
+}
+
+/// What a value is converted to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum To {
+    Bool,
+    Float,
+    Int { bits: u8, signed: bool },
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,5 +10,6 @@ pub mod launch;
 pub mod lexer;
 pub mod screen;
 pub mod select;
+pub mod spelling;
 pub mod tree;
 pub mod walk;

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::flow::control::Dependence;
-use crate::graph::{End, InstId};
+use crate::graph::{BlockId, End, InstId};
 use crate::uniformity::extent::Extent;
 use crate::uniformity::symbols::{Node, Operator, Symbol, Symbols};
 
@@ -94,15 +94,25 @@ fn single(symbols: &Symbols, symbol: Symbol, wanted: bool) -> Conjunct {
 pub fn follows(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -> bool {
     let symbols = &check.analysed.values.symbols;
     let Some((on, wanted)) = condition(check, dependence) else { return false };
-    let (mut asked, mut known) = (Vec::new(), Vec::new());
+    let mut asked = Vec::new();
     conjuncts(symbols, on, wanted, &mut asked);
-    for each in check.dependences(check.analysed.block(inst)).iter().filter(|each| each.fork != dependence.fork) {
+    let known = check.known(check.analysed.block(inst), need);
+    let others = || known.iter().filter(|(fork, _)| *fork != dependence.fork).map(|(_, known)| known);
+    asked.iter().all(|asked| others().any(|known| known == asked || negative_from(check, known, asked)))
+}
+
+/// What the guards of a block say that the group agrees on, and by which fork.
+pub fn known(check: &Check, block: BlockId, need: Extent) -> Vec<(BlockId, Conjunct)> {
+    let mut found = Vec::new();
+    for each in check.dependences(block).iter() {
+        let mut known = Vec::new();
         if let Some((on, wanted)) = condition(check, *each) {
-            conjuncts(symbols, on, wanted, &mut known);
+            conjuncts(&check.analysed.values.symbols, on, wanted, &mut known);
         }
+        known.retain_mut(|known| settle(check, known) && agrees(check, known, need));
+        found.extend(known.into_iter().map(|known| (each.fork, known)));
     }
-    known.retain_mut(|each| settle(check, each) && agrees(check, each, need));
-    asked.iter().all(|asked| known.iter().any(|known| known == asked || negative_from(check, known, asked)))
+    found
 }
 
 /// Leaves out what can never hold of several; false if nothing is left to go by.

@@ -5,8 +5,10 @@
 //! Where the control depends on the thread index and constants, the lanes are counted out; else the mask must have
 //! been made of the very condition that guards the primitive, or on the spot.
 
-use super::conditions::{Conjunct, agrees, condition, conjuncts, flatten, guards};
+use super::conditions::{Conjunct, agrees, condition, conjuncts, guards};
+use super::counted::{self, differs, masks, threads};
 use super::leaving;
+use super::sets::{Fit, Sets};
 use super::{Check, Verdict};
 use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
@@ -15,10 +17,11 @@ use crate::rules;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::state::Slot;
-use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
+use crate::uniformity::symbols::{Leaf, Node, Symbol};
 
-const ALL: u32 = u32::MAX;
-const DIFFERENT: &str = "lanes that name each other come with different masks";
+pub const ALL: u32 = u32::MAX;
+pub const DIFFERENT: &str = "lanes that name each other come with different masks";
+const LEAVES_OUT: &str = "lanes call this that their own mask leaves out";
 
 pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> Option<Verdict> {
     let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
@@ -27,7 +30,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         return all_come(check, inst, mask);
     }
     if same_on_every_way(check, inst, barrier, mask, &splitting) {
-        return None;
+        return all_come(check, inst, mask);
     }
     match mask.map(|mask| made(check, mask)) {
         Some(Made::Here(by)) => match beyond(check, by, inst, &splitting) {
@@ -36,7 +39,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         },
         Some(Made::Ballot { by, predicate }) => {
             let extra = beyond(check, by, inst, &splitting);
-            if says(check, inst, &extra, predicate) {
+            if says(check, inst, &extra, predicate) || fit(check, inst, mask, &splitting) == Some(Fit::Exact) {
                 return None;
             }
             let extra = if extra.is_empty() { splitting } else { extra };
@@ -52,10 +55,22 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
             let each_fits = parts.iter().all(|part| fits_in_loop(check, inst, part, &splitting));
             (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
         }
-        // Nothing is known of the mask: a parameter, something computed. It may well be right.
-        Some(Made::Unknown) => None,
-        Some(Made::Lanes) | None => counted(check, inst, mask, &splitting),
+        Some(Made::Lanes) | None => counted::check(check, inst, mask, &splitting)
+            .filter(|_| fit(check, inst, mask, &splitting) != Some(Fit::Exact)),
+        // If nothing is known of the mask, a parameter, something computed, it may well be right.
+        Some(Made::Unknown) => match fit(check, inst, mask, &splitting) {
+            Some(Fit::Exact) => None,
+            Some(Fit::LeavesOut) => Some(verdict(check, inst, &splitting, None, LEAVES_OUT)),
+            Some(Fit::NamesMore) => {
+                Some(verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
+            }
+            None => counted::tried(check, inst, mask?, &splitting),
+        },
     }
+}
+
+fn fit(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
+    Sets::new(check, inst).fit(mask?, splitting)
 }
 
 /// The whole warp comes, and each lane names all others.
@@ -67,7 +82,7 @@ pub fn is_for_all(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<V
 }
 
 /// Forks that split the warp on the way to a block, but for those whose other lanes have ended.
-fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
+pub fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence> {
     check
         .dependences(block)
         .iter()
@@ -105,7 +120,10 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
             verdict(check, inst, &[], None, text)
         });
     }
-    let masks = masks(check, mask)?;
+    let Some(masks) = masks(check, mask) else {
+        let leaves_out = fit(check, inst, Some(mask), &[]) == Some(Fit::LeavesOut);
+        return leaves_out.then(|| verdict(check, inst, &[], None, LEAVES_OUT));
+    };
     let threads = threads(check);
     // Whole warps may stay away.
     let block = check.analysed.block(inst);
@@ -156,125 +174,6 @@ fn holds_here(check: &Check, inst: InstId, predicate: Symbol) -> bool {
 /// The mask is the ballot's value itself.
 fn only_ballot(check: &Check, mask: Symbol) -> bool {
     matches!(check.analysed.values.symbols.node(mask), Node::Leaf(Leaf::Result(_)))
-}
-
-// ---------------------------------------------------------------- lanes counted out
-
-/// The mask in each thread, if it depends on the thread index and constants only.
-fn masks(check: &Check, mask: Symbol) -> Option<Vec<u32>> {
-    let threads = threads(check);
-    threads.iter().map(|thread| check.facts.value(mask, thread, &|_| None).map(|value| value as u32)).collect()
-}
-
-/// The threads of the block; for a block of unknown shape as many as it may have, in a row.
-pub fn threads(check: &Check) -> Vec<Thread> {
-    let shape = &check.analysed.shape;
-    let [across, down, _] = shape.block.unwrap_or([shape.most_threads(), 1, 1]);
-    let count = match shape.block {
-        Some(_) => shape.most_threads(),
-        None if shape.is_line() => shape.most_threads(),
-        None => 32,
-    };
-    (0..count).map(|rank| Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }).collect()
-}
-
-/// The parts of conditions that differ between the lanes of a warp, or can be told from the lane alone.
-fn lane_by_lane(check: &Check, conditions: &[(Symbol, bool)]) -> Vec<(Symbol, bool)> {
-    let symbols = &check.analysed.values.symbols;
-    let parts = conditions.iter().flat_map(|(on, wanted)| flatten(symbols, *on, *wanted, Operator::And));
-    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
-    parts.filter(|(symbol, _)| !whole(*symbol) || check.facts.only_thread_index(*symbol)).collect()
-}
-
-/// Compares the lanes that come with those that are named, warp by warp.
-fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Verdict> {
-    let conditions: Option<Vec<(Symbol, bool)>> = splitting.iter().map(|each| condition(check, *each)).collect();
-    let conditions = conditions.map(|conditions| lane_by_lane(check, &conditions));
-    let names = mask.map(|mask| masks(check, mask));
-    let comes = |thread: &Thread, conditions: &[(Symbol, bool)]| -> Option<bool> {
-        let mut all = Some(true);
-        for (symbol, wanted) in conditions {
-            match check.facts.value(*symbol, thread, &|_| None) {
-                Some(value) if (value != 0) != *wanted => return Some(false),
-                Some(_) => {}
-                None => all = None,
-            }
-        }
-        all
-    };
-    let general = |text: &str| Some(verdict(check, inst, splitting, None, text));
-    let (Some(conditions), shape) = (conditions, &check.analysed.shape) else {
-        return general("the mask names lanes that do not come here");
-    };
-    if shape.block.is_none() && !shape.is_line() && !only_lane(check, &conditions) {
-        return general("the mask names lanes that do not come here");
-    }
-    let threads = threads(check);
-    let named: Vec<u32> = match names {
-        None => vec![ALL; threads.len()],
-        Some(Some(names)) => names,
-        Some(None) => return None,
-    };
-    for (warp, named) in threads.chunks(32).zip(named.chunks(32)) {
-        let mut arriving = 0u32;
-        let mut unknown = false;
-        for thread in warp {
-            match comes(thread, &conditions) {
-                Some(true) => arriving |= 1 << (thread.rank % 32),
-                Some(false) => {}
-                None => unknown = true,
-            }
-        }
-        let live = if warp.len() == 32 { ALL } else { (1u32 << warp.len()) - 1 };
-        if unknown {
-            return general("the mask names lanes that may not come here");
-        }
-        // Lanes may come in groups, each with a mask of its own.
-        let comers = bits(arriving);
-        let of = |lane: u32| named.get(lane as usize).copied().unwrap_or(0);
-        let fits = |lane: &u32| {
-            let mask = of(*lane);
-            mask & live & !arriving == 0 && mask & (1 << lane) != 0 && !differs(mask & live, &of)
-        };
-        let Some(wrong) = comers.iter().find(|lane| !fits(lane)).map(|lane| of(*lane)) else { continue };
-        let missing = wrong & live & !arriving;
-        let unnamed: Vec<u32> = comers.into_iter().filter(|lane| of(*lane) & (1 << lane) == 0).collect();
-        let witness = Witness {
-            given: String::new(),
-            arrive: ranges(bits(arriving)),
-            missing: ranges(bits(missing)),
-            unit: Unit::Lane,
-            mask: Some(wrong),
-        };
-        let text = if missing != 0 {
-            format!(
-                "lanes {} come, but the mask names lanes {}",
-                spell(&ranges(bits(arriving))),
-                spell(&ranges(bits(wrong & live)))
-            )
-        } else if unnamed.is_empty() {
-            DIFFERENT.to_string()
-        } else {
-            format!("the mask leaves out lanes that call this: {}", spell(&ranges(unnamed)))
-        };
-        return Some(verdict(check, inst, splitting, Some(witness), &text));
-    }
-    None
-}
-
-/// Some lane of a mask comes with another one.
-fn differs(mask: u32, of: &dyn Fn(u32) -> u32) -> bool {
-    bits(mask).into_iter().any(|lane| of(lane) & mask != mask)
-}
-
-fn only_lane(check: &Check, conditions: &[(Symbol, bool)]) -> bool {
-    let symbols = &check.analysed.values.symbols;
-    conditions.iter().all(|(symbol, _)| {
-        symbols.leaves(*symbol).iter().all(|leaf| {
-            use crate::graph::Source;
-            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane)))
-        })
-    })
 }
 
 // ---------------------------------------------------------------- masks made of conditions

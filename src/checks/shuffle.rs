@@ -4,10 +4,13 @@
 //! its segment keeps its own value, so for up, down and butterfly only a call in which nobody reads a named lane is a fault.
 
 use super::lanes::{self, bits, ranges, spell};
-use super::{Check, Verdict};
+use super::sets::{self, Sets};
+use super::{Check, Verdict, counted};
 use crate::finding::{Unit, Witness};
 use crate::graph::{Barrier, InstId, Value};
 use crate::uniformity::symbols::Symbol;
+
+const HELP: &str = "read a lane that takes part, or let the one that is read come and be named, too";
 
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Way {
@@ -54,12 +57,20 @@ fn source(barrier: &Barrier) -> Option<(Way, Value)> {
 /// Compares the lanes read with the mask, lane by lane, where both are known.
 fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, width: i64) -> Option<Verdict> {
     let symbols = &check.analysed.values.symbols;
+    if way == Way::Index
+        && width == 32
+        && let Some(lane) = sets::lane_of(check, offset)
+        && Sets::new(check, inst).are_apart(lane, mask)
+    {
+        let text = "the lane that is read is none that the mask names";
+        return Some(Verdict { help: Some(HELP.to_string()), ..lanes::verdict(check, inst, &[], None, text) });
+    }
     let constant = symbols.as_int(mask).is_some() && symbols.as_int(offset).is_some();
     let shape = &check.analysed.shape;
     if !constant && shape.block.is_none() && !shape.is_line() {
         return None;
     }
-    for warp in lanes::threads(check).chunks(32) {
+    for warp in counted::threads(check).chunks(32) {
         let (mut callers, mut outside, mut wrong, mut named) = (0u32, 0u32, 0u32, None);
         for thread in warp {
             let lane = i64::from(thread.rank % 32);
@@ -104,8 +115,7 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
             mask: Some(named),
         };
         let verdict = lanes::verdict(check, inst, &[], Some(witness), &text);
-        let help = "read a lane that takes part, or let the one that is read come and be named, too".to_string();
-        return Some(Verdict { help: Some(help), ..verdict });
+        return Some(Verdict { help: Some(HELP.to_string()), ..verdict });
     }
     None
 }

@@ -199,7 +199,7 @@ impl Walk<'_, '_> {
                 Some(*from)
             }
             Op::Copy { .. } => self.origins(value, None),
-            Op::Unary(_, value) | Op::Convert { value, .. } => Some(*value),
+            Op::Unary(_, value) | Op::Convert { value, .. } | Op::Wrapped(value) => Some(*value),
             Op::Binary(op, a, b) => {
                 let worst = self.worst([*a, *b]);
                 self.gains(*op, value, worst);

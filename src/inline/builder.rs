@@ -5,7 +5,7 @@
 use super::memo::Memo;
 use super::program::Program;
 use super::scope::{Binding, Scope, ScopeId};
-use super::types::{Bound, Callable, ClassTy, Ty};
+use super::types::{Bound, Callable, ClassTy, Ty, UNSIGNED};
 use crate::graph::*;
 use crate::program::{BinaryOp, Expr, Function, Lambda, Name, UnaryOp};
 use crate::text::Span;
@@ -364,8 +364,8 @@ impl<'p> Builder<'p> {
                 self.int(known, span)
             }
             Op::Binary(op, ..) if super::constant::is_truth(*op) => value,
-            Op::Unary(UnaryOp::Not, _) | Op::Convert { bits: 1, .. } => value,
-            _ => self.emit(Op::Convert { bits: 1, value }, span),
+            Op::Unary(UnaryOp::Not, _) | Op::Convert { to: To::Bool, .. } => value,
+            _ => self.emit(Op::Convert { to: To::Bool, value }, span),
         }
     }
 
@@ -395,15 +395,33 @@ impl<'p> Builder<'p> {
             let wrapped = super::constant::wrap(known, to);
             return if wrapped == known { value } else { self.int(wrapped, span) };
         }
-        let bits = match (from, to) {
+        let narrows = match (from, to) {
             (_, Ty::Bool) => return self.truth(value, span),
-            (from, Ty::Float { .. }) if from.is_integer() => 0,
-            (Ty::Float { .. }, Ty::Int { bits, .. }) => *bits,
-            (Ty::Int { bits: wide, .. }, Ty::Int { bits, .. }) if bits < wide => *bits,
-            (Ty::Unknown | Ty::Param(_), Ty::Int { bits, .. }) if *bits < 32 => *bits,
-            _ => return value,
+            (from, Ty::Float { .. }) if from.is_integer() => {
+                return self.emit(Op::Convert { to: To::Float, value }, span);
+            }
+            (&UNSIGNED, Ty::Int { bits: 64, .. }) => return self.wrapped(value, span),
+            (Ty::Float { .. }, Ty::Int { .. }) => true,
+            (Ty::Int { bits: wide, .. }, Ty::Int { bits, .. }) => bits < wide || bits == wide && *bits < 32,
+            (Ty::Unknown | Ty::Param(_), Ty::Int { bits, .. }) => *bits < 32,
+            _ => false,
         };
-        self.emit(Op::Convert { bits, value }, span)
+        match *to {
+            Ty::Int { bits, signed } if narrows => self.emit(Op::Convert { to: To::Int { bits, signed }, value }, span),
+            _ => value,
+        }
+    }
+
+    /// The value as an unsigned operand.
+    pub fn wrapped(&mut self, value: Value, span: Span) -> Value {
+        match self.op(value) {
+            Op::Int(known) if *known < 0 => {
+                let known = super::constant::wrap(*known, &UNSIGNED);
+                self.int(known, span)
+            }
+            Op::Int(_) | Op::Source(_) | Op::Wrapped(_) => value,
+            _ => self.emit(Op::Wrapped(value), span),
+        }
     }
 
     // Memory

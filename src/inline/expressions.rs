@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::constant;
-use super::types::{Bound, INT, Pointee, Ty};
+use super::types::{Bound, INT, Pointee, Ty, UNSIGNED};
 use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
@@ -224,6 +224,15 @@ impl Builder<'_> {
             return Ev::value(self.unknown(vec![x, y], span), ty);
         }
         let ty = constant::result_type(op, &left_ty, &right_ty);
+        let (x, y) = match op {
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Div | BinaryOp::Rem
+                if constant::arithmetic(&left_ty, &right_ty) == UNSIGNED =>
+            {
+                (self.wrapped(x, spans.0), self.wrapped(y, spans.1))
+            }
+            BinaryOp::Shr if ty == UNSIGNED => (self.wrapped(x, spans.0), y),
+            _ => (x, y),
+        };
         Ev::value(self.binary(op, x, y, &ty, span), ty)
     }
 

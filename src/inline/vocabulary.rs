@@ -342,7 +342,15 @@ impl Builder<'_> {
         list: &[Arg],
         span: Span,
     ) -> Ev {
-        let values = self.arg_values(list);
+        let mut values = self.arg_values(list);
+        // A mask or a number in a class of its own.
+        for position in [row.mask, row.id, row.count, row.lane, row.width].into_iter().flatten() {
+            if let Some(Arg { ev: Some(ev), span, .. }) = list.get(position)
+                && matches!(ev.ty.value(), Ty::Class(_))
+            {
+                values[position] = self.rvalue_as(ev, &UNSIGNED, *span);
+            }
+        }
         let at = |position: Option<usize>| position.and_then(|position| values.get(position)).copied();
         let id = at(row.id);
         let count = at(row.count);

@@ -214,7 +214,7 @@ pub(super) const WELL_KNOWN: &str = include_str!("../../grammar-queries/macros.h
 
 impl File {
     pub fn new(path: String, bytes: Vec<u8>) -> File {
-        let bytes = bytes.into_boxed_slice();
+        let bytes = super::spelling::plain(bytes).into_boxed_slice();
         let lexed = lexer::lex(&bytes);
         directives::index(path, bytes, lexed)
     }

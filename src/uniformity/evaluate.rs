@@ -7,6 +7,7 @@
 //! What it does not decide: how much a value agrees (`facts`, `solve`).
 
 use super::Interest;
+use super::facts::Facts;
 use super::reread::{self, Rereads};
 use super::shape::Shape;
 use super::slice;
@@ -95,6 +96,8 @@ enum Form {
     Toggle(Symbol),
     /// `(first + n) % this`, however it is written
     Round(Symbol),
+    /// `first << n`
+    Doubling,
     /// None of these.
     Free,
 }
@@ -573,6 +576,10 @@ impl Evaluator<'_> {
                         let sum = self.values.symbols.add(first.value, trips);
                         self.values.symbols.rem(sum, modulus)
                     }
+                    Some(Form::Doubling) => {
+                        let trips = self.values.symbols.leaf(Leaf::Iteration(block));
+                        self.values.symbols.shl(first.value, trips)
+                    }
                     _ => symbol,
                 };
                 state.set(
@@ -665,7 +672,9 @@ impl Evaluator<'_> {
     ) -> Form {
         if back == value || back == first {
             return match old {
-                Some(Form::Toggle(_) | Form::Linear(_) | Form::Round(_)) if back == first && value != first => {
+                Some(Form::Toggle(_) | Form::Linear(_) | Form::Round(_) | Form::Doubling)
+                    if back == first && value != first =>
+                {
                     self.guess(index, value, first, back)
                 }
                 _ => Form::Same,
@@ -694,6 +703,13 @@ impl Evaluator<'_> {
                 let direct = self.values.symbols.rem(sum, modulus);
                 if back == next || back == direct || self.stays_round(trips, first, back, modulus) {
                     Form::Round(modulus)
+                } else {
+                    Form::Free
+                }
+            }
+            Some(Form::Doubling) if value != phi => {
+                if self.values.symbols.scale(value, 2) == back {
+                    Form::Doubling
                 } else {
                     Form::Free
                 }
@@ -731,6 +747,9 @@ impl Evaluator<'_> {
             if round == back && within {
                 return Form::Round(modulus);
             }
+        }
+        if self.values.symbols.scale(value, 2) == back {
+            return Form::Doubling;
         }
         match self.ring(value, first, back) {
             Some(modulus) => Form::Round(modulus),
@@ -833,8 +852,13 @@ impl Evaluator<'_> {
                 }
             }
             Op::Binary(operator, a, b) => {
+                let is_signed = !matches!(graph.insts[a.index()].op, Op::Wrapped(_));
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
-                self.binary(*operator, a, b)
+                match operator {
+                    BinaryOp::Div | BinaryOp::Rem if is_signed => self.signed_division(*operator, a, b),
+                    BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge => self.comparison(*operator, a, b),
+                    _ => self.binary(*operator, a, b),
+                }
             }
             Op::Select { on, yes, no } => {
                 let (on, yes, no) = (at(&self.values, on), at(&self.values, yes), at(&self.values, no));
@@ -848,9 +872,13 @@ impl Evaluator<'_> {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
                 self.values.symbols.extreme(Operator::Max, a, b)
             }
-            Op::Convert { bits, value } => {
+            Op::Convert { to, value } => {
                 let value = at(&self.values, value);
-                self.values.symbols.convert(*bits, value)
+                self.values.symbols.convert(*to, value)
+            }
+            Op::Wrapped(value) => {
+                let value = at(&self.values, value);
+                if self.is_seen_negative(value) { self.values.symbols.wrapped(value) } else { value }
             }
             Op::Address(object) => self.values.symbols.address(*object),
             Op::Element { base, index } => {
@@ -899,6 +927,77 @@ impl Evaluator<'_> {
             Op::Coalesce => self.values.symbols.leaf(Leaf::Result(id)),
             Op::BarrierInit { .. } | Op::Nothing => Symbols::ZERO,
         }
+    }
+
+    /// `a / b` or `a % b`, which round towards zero: where the value is seen to be negative in some thread, or, of a
+    /// remainder, where something unknown is taken off a thread index.
+    fn signed_division(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
+        let symbols = &mut self.values.symbols;
+        let Some(by) = symbols.as_int(b).filter(|by| *by != 0) else { return self.binary(operator, a, b) };
+        let whole = symbols.int(by.saturating_abs());
+        let is_remainder = operator == BinaryOp::Rem;
+        let towards_zero =
+            symbols.as_int(a).is_some_and(|a| a < 0) || self.is_seen_negative(a) || is_remainder && self.falls_below(a);
+        let symbols = &mut self.values.symbols;
+        match (is_remainder, towards_zero) {
+            (true, true) => symbols.rem_towards_zero(a, whole),
+            (true, false) => symbols.rem(a, whole),
+            (false, _) => {
+                let quotient = if towards_zero { symbols.div_towards_zero(a, whole) } else { symbols.div(a, whole) };
+                symbols.scale(quotient, by.signum())
+            }
+        }
+    }
+
+    /// The thread index alone tells that the value is negative in some thread, whatever the block's shape.
+    fn is_seen_negative(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let nothing = FxHashMap::default();
+        let facts = Facts::new(symbols, self.shape, &nothing);
+        let bounds = facts.bounds(value);
+        if bounds.low >= 0 || !bounds.is_finite() {
+            return false;
+        }
+        self.is_of_index(value) && facts.per_thread(value).is_none_or(|values| values.iter().any(|value| *value < 0))
+    }
+
+    /// Made of thread indices and numbers alone.
+    fn is_of_index(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let leaves = symbols.leaves(value);
+        let is_index = |leaf: &Symbol| {
+            use Source::{Lane, ThreadIdx, ThreadRank, Warp};
+            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(ThreadIdx(_) | ThreadRank | Lane | Warp)))
+        };
+        !leaves.is_empty() && leaves.iter().all(is_index)
+    }
+
+    /// What is negative in some threads is compared by itself in these and in the others.
+    fn comparison(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
+        let (Node::Select(on, yes, no), true) = (self.values.symbols.node(a).clone(), self.is_of_index(a)) else {
+            let (Node::Select(on, yes, no), true) = (self.values.symbols.node(b).clone(), self.is_of_index(b)) else {
+                return self.binary(operator, a, b);
+            };
+            let (yes, no) = (self.binary(operator, a, yes), self.binary(operator, a, no));
+            return self.values.symbols.select(on, yes, no);
+        };
+        let (yes, no) = (self.comparison(operator, yes, b), self.comparison(operator, no, b));
+        self.values.symbols.select(on, yes, no)
+    }
+
+    /// A thread index less something that may be larger.
+    fn falls_below(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let (terms, _) = symbols.terms(value);
+        let is_index = |term: Symbol| {
+            matches!(symbols.node(term), Node::Leaf(Leaf::Source(Source::ThreadIdx(_) | Source::ThreadRank)))
+        };
+        let nothing = FxHashMap::default();
+        let less =
+            |(term, by): &(Symbol, i64)| *by < 0 && !matches!(symbols.node(*term), Node::Binary(Operator::Div, ..));
+        terms.iter().any(|(term, by)| *by > 0 && is_index(*term))
+            && terms.iter().any(less)
+            && Facts::new(symbols, self.shape, &nothing).bounds(value).low < 0
     }
 
     fn binary(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {

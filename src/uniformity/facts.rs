@@ -5,8 +5,8 @@
 
 use super::extent::{Agreement, Extent};
 use super::shape::Shape;
-use super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
-use crate::graph::{Axis, Source};
+use super::symbols::{Leaf, Node, Operator, Symbol, Symbols, narrowed};
+use crate::graph::{Axis, Source, To};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
@@ -194,7 +194,7 @@ impl<'a> Facts<'a> {
             false => plain,
         };
         if let Some(by) = self.symbols.as_int(by) {
-            let run = self.run(&line, |run| by % (line.factor.abs().saturating_mul(run)) == 0);
+            let run = self.run_of(&line, |run| by % (line.factor.abs().saturating_mul(run)) == 0);
             return plain.at_least_in(line.certain(run), rest);
         }
         // (blockIdx.x * blockDim.x + threadIdx.x) / blockDim.x
@@ -212,13 +212,11 @@ impl<'a> Facts<'a> {
     fn boundary(&self, difference: Symbol, plain: Agreement) -> Agreement {
         let Some(line) = self.line(difference).or_else(|| self.line_below_quotient(difference)) else { return plain };
         let rest = self.of_rest(&line);
-        // For a falling line the answer changes one thread later.
-        let shift = if line.factor < 0 { -line.factor } else { 0 };
-        let run = self.run_of(&line, shift);
+        let run = self.run_of(&line, |_| true);
         let mut best = plain.at_least_in(line.certain(run), rest);
         if best.shown < Extent::BLOCK
             && let Some(extent) = self.extent_symbol(&line)
-            && self.multiple_of_symbol(&line.rest, line.constant + shift, extent, line.factor.abs())
+            && self.multiple_of_symbol(&line.rest, line.constant + line.shift(), extent, line.factor.abs())
         {
             best = plain.at_least_in(line.certain(Extent::BLOCK), rest);
         }
@@ -276,32 +274,10 @@ impl<'a> Facts<'a> {
         Some(line)
     }
 
-    fn run_of(&self, line: &Line, shift: i64) -> Extent {
-        let factor = line.factor.abs();
-        let divisor = gcd(self.divisor_of(&line.rest), (line.constant + shift).unsigned_abs());
-        if divisor == 0 {
-            return Extent::BLOCK;
-        }
-        let mut best = Extent::THREAD;
-        for power in 1..=u32::from(Extent::LARGEST_TILE) {
-            if i64::from(1u32 << power) > line.period {
-                break;
-            }
-            if divisor.is_multiple_of(factor.unsigned_abs().saturating_mul(1 << power)) {
-                best = Extent::tile(power);
-            }
-        }
-        if let Some(threads) = best.threads()
-            && threads >= self.shape.most_threads()
-            && line.whole
-        {
-            best = Extent::BLOCK;
-        }
-        best
-    }
-
-    fn run(&self, line: &Line, divides: impl Fn(i64) -> bool) -> Extent {
-        let divisor = gcd(self.divisor_of(&line.rest), line.constant.unsigned_abs());
+    /// The longest aligned run of threads, of those that `fit`, at whose ends alone the line passes a multiple of what
+    /// divides the rest.
+    fn run_of(&self, line: &Line, fits: impl Fn(i64) -> bool) -> Extent {
+        let divisor = gcd(self.divisor_of(&line.rest), (line.constant + line.shift()).unsigned_abs());
         let mut best = Extent::THREAD;
         for power in 1..=u32::from(Extent::LARGEST_TILE) {
             let run = 1i64 << power;
@@ -309,7 +285,7 @@ impl<'a> Facts<'a> {
                 break;
             }
             let aligned = divisor == 0 || divisor.is_multiple_of(line.factor.unsigned_abs().saturating_mul(run as u64));
-            if aligned && divides(run) {
+            if aligned && fits(run) {
                 best = Extent::tile(power);
             }
         }
@@ -531,7 +507,7 @@ impl<'a> Facts<'a> {
             Node::Sum { terms, constant } => self.sum_bounds(terms, *constant),
             Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..)
             | Node::Not(_)
-            | Node::Convert(1, _) => Bounds::new(0, 1),
+            | Node::Convert(To::Bool, _) => Bounds::new(0, 1),
             Node::Binary(Operator::Min, a, b) => {
                 let (a, b) = (self.bounds(*a), self.bounds(*b));
                 Bounds::new(a.low.min(b.low), a.high.min(b.high))
@@ -545,8 +521,9 @@ impl<'a> Facts<'a> {
                 Bounds::new(a.low.min(b.low), a.high.max(b.high))
             }
             Node::Binary(Operator::Div, a, b) => match (self.bounds(*a), self.symbols.as_int(*b)) {
-                (bounds, Some(by)) if by > 0 && bounds.low >= 0 => {
-                    Bounds::new(bounds.low / by, if bounds.high >= FAR { FAR } else { bounds.high / by })
+                (bounds, Some(by)) if by > 0 => {
+                    let part = |value: i64| if value.abs() >= FAR { value } else { value.div_euclid(by) };
+                    Bounds::new(part(bounds.low), part(bounds.high))
                 }
                 (bounds, _) if bounds.low >= 0 => Bounds::new(0, bounds.high),
                 _ => Bounds::ANY,
@@ -566,9 +543,10 @@ impl<'a> Facts<'a> {
                 }
             }
             // What fits into the narrower type is not changed by it.
-            Node::Convert(bits @ 8..=32, inner) => {
-                let (inner, most) = (self.bounds(*inner), (1i64 << (bits - 1)) - 1);
-                if inner.low >= 0 && inner.high <= most { inner } else { Bounds::ANY }
+            Node::Convert(To::Int { bits: bits @ 8..=32, signed }, inner) => {
+                let inner = self.bounds(*inner);
+                let kept = |value: i64| value.abs() < FAR && narrowed(value, *bits, *signed) == value;
+                if kept(inner.low) && kept(inner.high) { inner } else { Bounds::ANY }
             }
             // A shift by less than nothing has no meaning.
             Node::Binary(Operator::Shl, one, by) if self.symbols.as_int(*one) == Some(1) => {
@@ -647,7 +625,7 @@ impl<'a> Facts<'a> {
                 total = total.add(Bounds::new(0, by / c - 1).scale(*times));
             }
         }
-        for (term, factor) in quotients {
+        for (term, factor) in quotients.iter().copied() {
             if !left.contains(&(term, factor)) {
                 continue;
             }
@@ -666,6 +644,20 @@ impl<'a> Facts<'a> {
                 total.add(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
             total = total.add(Bounds::new(0, by - 1).scale(times));
         }
+        // x / c - y / c is bound by x - y.
+        for (first, factor) in quotients.iter().filter(|(_, factor)| *factor > 0) {
+            let Some((x, by)) = parts(*first) else { continue };
+            let other = quotients.iter().find(|(term, less)| {
+                *less == -factor && parts(*term).is_some_and(|(_, c)| c == by) && left.contains(&(*term, *less))
+            });
+            if let Some((other, less)) = other
+                && let Some((y, _)) = parts(*other)
+                && left.contains(&(*first, *factor))
+            {
+                left.retain(|term| *term != (*first, *factor) && *term != (*other, *less));
+                total = total.add(self.between_quotients(x, y, by).scale(*factor));
+            }
+        }
         // threadIdx.x - blockDim.x is negative, and so for blockIdx and gridDim.
         for (below, above) in PAIRS {
             let of = |left: &[(Symbol, i64)], wanted: &Source| {
@@ -682,6 +674,26 @@ impl<'a> Facts<'a> {
             }
         }
         left.into_iter().fold(total, |total, (term, factor)| total.add(self.bounds(term).scale(factor)))
+    }
+
+    /// `x / by - y / by`
+    fn between_quotients(&self, x: Symbol, y: Symbol, by: i64) -> Bounds {
+        let quotient = |value: Symbol| {
+            let bounds = self.bounds(value);
+            let part = |value: i64| if value.abs() >= FAR { value } else { value.div_euclid(by) };
+            Bounds::new(part(bounds.low), part(bounds.high))
+        };
+        let apart = quotient(x).add(quotient(y).scale(-1));
+        let (mut terms, constant) = self.symbols.terms(x);
+        let (less, other) = self.symbols.terms(y);
+        terms.extend(less.into_iter().map(|(term, factor)| (term, factor.wrapping_neg())));
+        let difference = self.bounds_of_sum(terms, constant.wrapping_sub(other));
+        let exact = |value: Symbol| self.divisor(value).is_multiple_of(by.unsigned_abs());
+        let down = |value: i64| if value.abs() >= FAR { value } else { value.div_euclid(by) };
+        let up = |value: i64| if value.abs() >= FAR { value } else { -(-value).div_euclid(by) };
+        let high = if exact(y) { down(difference.high) } else { up(difference.high) };
+        let low = if exact(x) { up(difference.low) } else { down(difference.low) };
+        Bounds::new(apart.low.max(low), apart.high.min(high))
     }
 
     /// Whether the value is always negative (`Some(true)`) or never.
@@ -717,7 +729,7 @@ impl<'a> Facts<'a> {
             Node::Binary(Operator::Negative, difference, _) => self.sign(*difference),
             Node::Binary(Operator::Zero, difference, _) => self.differs_from_zero(*difference).then_some(false),
             Node::Not(inner) => self.decide(*inner).map(|value| !value),
-            Node::Convert(1, inner) => self.decide(*inner),
+            Node::Convert(To::Bool, inner) => self.decide(*inner),
             Node::Binary(Operator::And, a, b) => match (self.decide(*a), self.decide(*b)) {
                 (Some(false), _) | (_, Some(false)) => Some(false),
                 (Some(true), Some(true)) => Some(true),
@@ -750,12 +762,26 @@ impl<'a> Facts<'a> {
     }
 
     fn enumerate(&self, symbol: Symbol) -> Option<Extent> {
-        let values = self.per_thread(symbol)?;
-        let agrees = |run: usize| values.chunks(run).all(|group| group.iter().all(|value| *value == group[0]));
-        if agrees(values.len().max(1)) {
-            return Some(Extent::GRID);
+        match self.per_thread(symbol) {
+            Some(values) => extent_of(&values),
+            None => self.on_each_trip(symbol),
         }
-        (0..=u32::from(Extent::LARGEST_TILE)).rev().find(|power| agrees(1 << power)).map(Extent::tile)
+    }
+
+    /// Of what doubles on each trip of a loop: on each that there may be.
+    fn on_each_trip(&self, symbol: Symbol) -> Option<Extent> {
+        const TRIPS: i64 = 32;
+        let symbols = self.symbols;
+        let is_trip = |leaf: &&Symbol| matches!(symbols.node(**leaf), Node::Leaf(Leaf::Iteration(_)));
+        let leaves = symbols.leaves(symbol);
+        let (trips, others): (Vec<&Symbol>, Vec<&Symbol>) = leaves.iter().partition(is_trip);
+        let [&trip] = trips[..] else { return None };
+        let doubles = |at: Symbol| matches!(*symbols.node(at), Node::Binary(Operator::Shl, _, by) if by == trip);
+        if !self.are_thread_indices(others.into_iter()) || !symbols.holds(symbol, &doubles) {
+            return None;
+        }
+        let on = |number: i64| extent_of(&self.each_thread(symbol, &|_| Some(number))?);
+        (0..=TRIPS).map(on).try_fold(Extent::GRID, |least, found| Some(least.min(found?)))
     }
 
     /// The value in each thread of the block by rank, if it depends on nothing but the thread index. Where the
@@ -780,12 +806,15 @@ impl<'a> Facts<'a> {
 
     pub fn only_thread_index(&self, symbol: Symbol) -> bool {
         let leaves = self.symbols.leaves(symbol);
-        !leaves.is_empty()
-            && leaves.iter().all(|leaf| match self.symbols.node(*leaf) {
-                Node::Leaf(Leaf::Source(Source::ThreadIdx(_))) => self.shape.block.is_some() || self.shape.is_line(),
-                Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane | Source::Warp)) => true,
-                _ => false,
-            })
+        !leaves.is_empty() && self.are_thread_indices(leaves.iter())
+    }
+
+    fn are_thread_indices<'s>(&self, mut leaves: impl Iterator<Item = &'s Symbol>) -> bool {
+        leaves.all(|leaf| match self.symbols.node(*leaf) {
+            Node::Leaf(Leaf::Source(Source::ThreadIdx(_))) => self.shape.block.is_some() || self.shape.is_line(),
+            Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane | Source::Warp)) => true,
+            _ => false,
+        })
     }
 
     /// The value in one thread; leaves other than thread indices by `given`.
@@ -847,6 +876,7 @@ impl<'a> Facts<'a> {
                 }
                 let b = of(*b)?;
                 match operator {
+                    Operator::Div if b > 0 => a.div_euclid(b),
                     Operator::Div => a.checked_div(b)?,
                     Operator::Shl => u32::try_from(b).ok().filter(|b| *b < 63).map(|b| a.wrapping_shl(b))?,
                     Operator::Shr => u32::try_from(b).ok().filter(|b| *b < 64).map(|b| a >> b)?,
@@ -866,12 +896,12 @@ impl<'a> Facts<'a> {
                     of(*no)?
                 }
             }
-            Node::Convert(bits, inner) => {
+            Node::Convert(to, inner) => {
                 let value = of(*inner)?;
-                match bits {
-                    0 => return None,
-                    1 => i64::from(value != 0),
-                    bits => value & ((1i64 << (*bits).min(62)) - 1),
+                match to {
+                    To::Float => return None,
+                    To::Bool => i64::from(value != 0),
+                    To::Int { bits, signed } => narrowed(value, *bits, *signed),
                 }
             }
             Node::Pure(name, operands) => {
@@ -942,6 +972,11 @@ struct Line {
 }
 
 impl Line {
+    /// A falling line passes a multiple one thread later.
+    fn shift(&self) -> i64 {
+        (-self.factor).max(0)
+    }
+
     fn certain(&self, extent: Extent) -> Agreement {
         if self.hoped && extent < Extent::BLOCK {
             Agreement { shown: Extent::THREAD, hoped: extent, ordered: Extent::THREAD }
@@ -961,6 +996,15 @@ impl Agreement {
             ordered: self.ordered.max(reach.ordered),
         }
     }
+}
+
+/// The largest group over which values, by rank, agree.
+fn extent_of(values: &[i64]) -> Option<Extent> {
+    let agrees = |run: usize| values.chunks(run).all(|group| group.iter().all(|value| *value == group[0]));
+    if agrees(values.len().max(1)) {
+        return Some(Extent::GRID);
+    }
+    (0..=u32::from(Extent::LARGEST_TILE)).rev().find(|power| agrees(1 << power)).map(Extent::tile)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

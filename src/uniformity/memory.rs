@@ -171,10 +171,15 @@ pub struct Memory<'a> {
     threads: RefCell<FxHashMap<Symbol, Option<Rc<[i64]>>>>,
     /// By block, the threads that may come there.
     come: RefCell<FxHashMap<BlockId, Rc<[bool]>>>,
+    /// By address, where it may lead.
+    places: RefCell<FxHashMap<Symbol, Places>>,
 }
 
+/// Where an address may lead, if that can be said.
+type Places = Option<Rc<[(Symbol, Vec<Step>)]>>;
+
 /// Pairs of accesses compared for one graph; beyond that it counts as too large.
-const MAX_PAIRS: u32 = 4_000_000;
+const MAX_PAIRS: u32 = 2_000_000;
 /// Indices, and blocks, of which it is remembered what each thread has to do with them.
 const MAX_INDICES: usize = 1_000;
 
@@ -198,7 +203,17 @@ impl<'a> Memory<'a> {
             left: Cell::new(MAX_PAIRS),
             threads: RefCell::default(),
             come: RefCell::default(),
+            places: RefCell::default(),
         }
+    }
+
+    fn places(&self, address: Symbol) -> Places {
+        if let Some(known) = self.places.borrow().get(&address) {
+            return known.clone();
+        }
+        let found: Places = places(self.values, address).map(Rc::from);
+        self.places.borrow_mut().insert(address, found.clone());
+        found
     }
 
     /// Too many accesses to compare them all.
@@ -219,13 +234,14 @@ impl<'a> Memory<'a> {
         indices.into_iter().map(|index| &self.values.writes[index]).collect()
     }
 
-    /// How far a load agrees, and what it races with where that lowers it. `control` tells how far the threads
-    /// agree on coming to a block.
+    /// How far a load agrees, and what it races with where that lowers it, in full if it is to be `listed`. `control`
+    /// tells how far the threads agree on coming to a block.
     pub fn load(
         &self,
         facts: &Facts,
         load: &Access,
         control: &dyn Fn(BlockId) -> Agreement,
+        listed: bool,
     ) -> (Agreement, Option<Race>) {
         let address = facts.agreement(load.address);
         if address.shown == Extent::THREAD || self.gave_up() {
@@ -257,42 +273,47 @@ impl<'a> Memory<'a> {
             .map(|write| write.inst)
             .collect();
         let foreign = if foreign.is_empty() || self.is_waited_for(facts, load) { Vec::new() } else { foreign };
-        let mut race = None;
         // Each block has its own shared memory.
         let reach = if shared && !writes.iter().all(|write| self.same_in_all_blocks(facts, write)) {
             address.at_most(Extent::BLOCK)
         } else {
             address
         };
-        for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
+        let races = |group: Extent, write: &Access| {
             // Other blocks write a common cell, too, and only a barrier of the grid holds them back.
             let barrier = if own { group.min(if shared { Extent::BLOCK } else { Extent::GRID }) } else { Extent::GRID };
-            let racing = writes.iter().filter(|write| {
-                if foreign.contains(&write.inst) {
-                    return self.order.unordered(write.inst, load.inst, Extent::GRID, true)
-                        || self.order.unordered(load.inst, write.inst, Extent::GRID, true);
-                }
-                self.races(facts, load, write, group, barrier, control)
-                    && !(unseen
-                        && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
-            });
-            let racing: Vec<InstId> = racing.map(|write| write.inst).collect();
-            if racing.is_empty() {
-                let shown = Agreement::of(group);
-                let shown = if race.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
-                return (shown.meet(reach), race);
+            if foreign.contains(&write.inst) {
+                return self.order.unordered(write.inst, load.inst, Extent::GRID, true)
+                    || self.order.unordered(load.inst, write.inst, Extent::GRID, true);
             }
+            self.races(facts, load, write, group, barrier, control)
+                && !(unseen && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
+        };
+        let race = |group: Extent| {
+            let racing: Vec<InstId> = match listed {
+                true => writes.iter().filter(|write| races(group, write)).map(|write| write.inst).collect(),
+                false => Vec::new(),
+            };
             let within_block = own && !racing.iter().any(|write| foreign.contains(write));
-            race = Some(Race { writes: racing, within_block });
+            Race { writes: racing, within_block }
+        };
+        let mut raced = None;
+        for group in GROUPS.into_iter().filter(|group| *group <= reach.shown) {
+            if !writes.iter().any(|write| races(group, write)) {
+                let shown = Agreement::of(group);
+                let shown = if raced.is_some() { Agreement { ordered: reach.ordered, ..shown } } else { shown };
+                return (shown.meet(reach), raced.map(race));
+            }
+            raced = Some(group);
         }
-        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, race)
+        (Agreement { shown: Extent::THREAD, hoped: Extent::THREAD, ordered: reach.ordered }, raced.map(race))
     }
 
     /// A cell that is picked by the block's index, and that other blocks write: `done[blockIdx.x - 1]` where each writes
     /// `done[blockIdx.x]`.
     fn is_of_other_blocks(&self, load: &Access, write: &Access) -> bool {
         let mut picked = false;
-        let meets = overlap(self.values, load.address, write.address, &mut |x, y| {
+        let meets = self.overlap(load.address, write.address, &mut |x, y| {
             let of_another = in_other_blocks(&self.values.symbols, x, y);
             picked |= of_another == Some(true);
             of_another.unwrap_or(x == y)
@@ -367,7 +388,7 @@ impl<'a> Memory<'a> {
     /// The address comes out of memory itself, so that it hardly leads to the object which holds it.
     fn is_beyond(&self, address: Symbol) -> bool {
         let is_load = |base: &Symbol| matches!(self.values.symbols.node(*base), Node::Leaf(Leaf::Load(_)));
-        places(self.values, address).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
+        self.places(address).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
     }
 
     /// All threads of the group come to the write and write the same.
@@ -425,9 +446,7 @@ impl<'a> Memory<'a> {
     /// Thread by thread: no thread that comes to the write writes what another one reads, as with
     /// `if (threadIdx.x > 0) row[threadIdx.x] = 0` and a read of `row[0]`.
     fn never_meet(&self, facts: &Facts, load: &Access, write: &Access, within_block: bool) -> bool {
-        let (Some(here), Some(there)) = (places(self.values, load.address), places(self.values, write.address)) else {
-            return false;
-        };
+        let (Some(here), Some(there)) = (self.places(load.address), self.places(write.address)) else { return false };
         let ([(base, read)], [(other, written)]) = (&here[..], &there[..]) else { return false };
         if base != other {
             return false;
@@ -510,7 +529,7 @@ impl<'a> Memory<'a> {
 
     /// The addresses may be one, in the same trip of all loops.
     fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
-        overlap(self.values, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
+        self.overlap(a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
     }
 
     /// The address of `late`, one trip of their common loop on, may be that of `early`.
@@ -521,7 +540,10 @@ impl<'a> Memory<'a> {
         let header = self.order.flow.loops[index].header;
         let symbols = &self.values.symbols;
         let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        overlap(self.values, early.address, late.address, &mut |x, y| {
+        self.overlap(early.address, late.address, &mut |x, y| {
+            if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+                return a == b;
+            }
             // Alternating slots: the two indices differ on each trip, as far as their period goes.
             let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
             if leaves.iter().any(trip) && leaves.iter().all(trip) {
@@ -535,30 +557,30 @@ impl<'a> Memory<'a> {
             difference(symbols, facts, group, x, y)
         })
     }
+
+    /// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
+    fn overlap(&self, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
+        let symbols = &self.values.symbols;
+        if a == b && symbols.leaves(a).is_empty() {
+            return true;
+        }
+        let (Some(here), Some(there)) = (self.places(a), self.places(b)) else { return true };
+        here.iter().any(|(base, steps)| {
+            there.iter().any(|(other, others)| {
+                if base != other {
+                    return !(is_root(symbols, *base) && is_root(symbols, *other));
+                }
+                !steps.iter().zip(others).any(|pair| match pair {
+                    (Step::Member(x), Step::Member(y)) => x != y,
+                    (Step::Index(x), Step::Index(y)) => !same(*x, *y),
+                    _ => false,
+                })
+            })
+        })
+    }
 }
 
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
-
-/// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-fn overlap(values: &Values, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
-    let symbols = &values.symbols;
-    if a == b && symbols.leaves(a).is_empty() {
-        return true;
-    }
-    let (Some(here), Some(there)) = (places(values, a), places(values, b)) else { return true };
-    here.iter().any(|(base, steps)| {
-        there.iter().any(|(other, others)| {
-            if base != other {
-                return !(is_root(symbols, *base) && is_root(symbols, *other));
-            }
-            !steps.iter().zip(others).any(|pair| match pair {
-                (Step::Member(x), Step::Member(y)) => x != y,
-                (Step::Index(x), Step::Index(y)) => !same(*x, *y),
-                _ => false,
-            })
-        })
-    })
-}
 
 /// What two different ones of lead to memory apart: variables, and pointer parameters.
 fn is_root(symbols: &Symbols, base: Symbol) -> bool {

@@ -209,7 +209,7 @@ fn operands(op: &Op, each: &mut dyn FnMut(InstId)) {
     match op {
         Op::Unknown { from, .. } => from.iter().copied().for_each(each),
         Op::Pure { operands, .. } => operands.iter().copied().for_each(each),
-        Op::Unary(_, value) | Op::Convert { value, .. } => each(*value),
+        Op::Unary(_, value) | Op::Convert { value, .. } | Op::Wrapped(value) => each(*value),
         Op::Binary(_, a, b) | Op::Min(a, b) | Op::Max(a, b) => [*a, *b].into_iter().for_each(each),
         Op::Select { on, yes, no } => [*on, *yes, *no].into_iter().for_each(each),
         Op::Element { base, index } => [*base, *index].into_iter().for_each(each),

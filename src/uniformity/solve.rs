@@ -37,7 +37,6 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
     // What comes later hangs on what came before: a part of a round is taken in before the next part is asked.
     let part = leaves.len().div_ceil(PARTS).max(1);
     for round in 0.. {
-        let mut races = Vec::new();
         let mut settled = true;
         for some in leaves.chunks(part) {
             let facts = Facts::new(&values.symbols, shape, &solution.leaves);
@@ -45,26 +44,24 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
             let mut changed = Vec::new();
             for leaf in some {
                 let old = solution.leaves.get(leaf).copied().unwrap_or(Agreement::GRID);
-                let (new, race) = structure.agreement(&facts, *leaf);
-                let new = new.meet(old);
+                let new = structure.agreement(&facts, *leaf, false).0.meet(old);
                 if new != old {
                     changed.push((*leaf, new));
                 }
-                races.extend(race.map(|race| (*leaf, race)));
             }
             settled &= changed.is_empty();
             solution.leaves.extend(changed);
         }
-        solution.races = races.into_iter().collect();
-        if settled {
-            solution.unsettled = structure.memory.gave_up();
-            break;
-        }
-        if round > MAX_ROUNDS || structure.memory.gave_up() {
-            solution.unsettled = true;
+        solution.unsettled = !settled && (round > MAX_ROUNDS || structure.memory.gave_up());
+        if settled || solution.unsettled {
             break;
         }
     }
+    let facts = Facts::new(&values.symbols, shape, &solution.leaves);
+    structure.control.borrow_mut().clear();
+    let race = |leaf: &Symbol| Some((*leaf, structure.agreement(&facts, *leaf, true).1?));
+    solution.races = leaves.iter().filter_map(race).collect();
+    solution.unsettled |= structure.memory.gave_up();
     solution
 }
 
@@ -151,7 +148,7 @@ impl Structure<'_> {
         found
     }
 
-    fn agreement(&self, facts: &Facts, leaf: Symbol) -> (Agreement, Option<Race>) {
+    fn agreement(&self, facts: &Facts, leaf: Symbol, listed: bool) -> (Agreement, Option<Race>) {
         let all = |symbols: &[Symbol]| {
             symbols.iter().map(|each| facts.agreement(*each)).fold(Agreement::GRID, Agreement::meet)
         };
@@ -181,7 +178,7 @@ impl Structure<'_> {
                             found
                         })
                     };
-                    return self.memory.load(facts, load, &control);
+                    return self.memory.load(facts, load, &control, listed);
                 }
                 (None, Some(inputs)) => all(inputs),
                 (None, None) => Agreement::GRID,

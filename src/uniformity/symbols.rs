@@ -2,13 +2,14 @@
 //!
 //! Integer arithmetic is kept as sums of products, which is what makes `(base + threadIdx.x) - threadIdx.x` the
 //! symbol of `base`. `x % c` is kept as `x - c * (x / c)`, `x & 31` as `x % 32`, comparisons as `difference < 0` and
-//! `difference == 0`; index arithmetic is taken not to wrap and not to be negative where it is divided.
+//! `difference == 0`. Index arithmetic is taken not to wrap, and not to be negative where it is divided, but where the
+//! thread index alone tells otherwise.
 //!
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
 use super::extent::Extent;
 use super::facts::Bounds;
-use crate::graph::{BlockId, InstId, ObjectId, Source};
+use crate::graph::{BlockId, InstId, ObjectId, Source, To};
 use crate::program::Name;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -34,7 +35,7 @@ pub enum Node {
     Binary(Operator, Symbol, Symbol),
     Not(Symbol),
     Select(Symbol, Symbol, Symbol),
-    Convert(u8, Symbol),
+    Convert(To, Symbol),
     Pure(Name, Box<[Symbol]>),
     Address(ObjectId),
     Element(Symbol, Symbol),
@@ -383,11 +384,12 @@ impl Symbols {
         }
     }
 
+    /// Rounds down.
     pub fn div(&mut self, a: Symbol, b: Symbol) -> Symbol {
         match (self.as_int(a), self.as_int(b)) {
             (_, Some(0)) => return self.intern(Node::Binary(Operator::Div, a, b)),
             (_, Some(1)) => return a,
-            (Some(x), Some(y)) => return self.int(x.wrapping_div(y)),
+            (Some(x), Some(y)) if y > 0 => return self.int(x.div_euclid(y)),
             (Some(0), _) => return a,
             _ if a == b => return Self::ONE,
             _ => {}
@@ -409,13 +411,38 @@ impl Symbols {
         self.add(whole, part)
     }
 
+    /// What is left of a division that rounds down.
     pub fn rem(&mut self, a: Symbol, b: Symbol) -> Symbol {
-        if let (Some(x), Some(y)) = (self.as_int(a), self.as_int(b)) {
-            return if y == 0 { Self::ZERO } else { self.int(x.wrapping_rem(y)) };
-        }
         let quotient = self.div(a, b);
+        self.rest(a, quotient, b)
+    }
+
+    /// `a - quotient * b`
+    fn rest(&mut self, a: Symbol, quotient: Symbol, b: Symbol) -> Symbol {
         let whole = self.mul(quotient, b);
         self.sub(a, whole)
+    }
+
+    /// As C divides where the left side may be negative: towards zero.
+    pub fn div_towards_zero(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let negated = self.scale(a, -1);
+        let (below, above) = (self.div(negated, b), self.div(a, b));
+        let below = self.scale(below, -1);
+        let is_negative = self.negative(a);
+        self.select(is_negative, below, above)
+    }
+
+    /// What is left of it.
+    pub fn rem_towards_zero(&mut self, a: Symbol, b: Symbol) -> Symbol {
+        let quotient = self.div_towards_zero(a, b);
+        self.rest(a, quotient, b)
+    }
+
+    /// The value modulo 2^32, of one that is no more than so much below zero.
+    pub fn wrapped(&mut self, value: Symbol) -> Symbol {
+        let is_negative = self.negative(value);
+        let above = self.add_constant(value, 1 << 32);
+        self.select(is_negative, above, value)
     }
 
     pub fn shl(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -517,7 +544,7 @@ impl Symbols {
     pub fn is_boolean(&self, symbol: Symbol) -> bool {
         match self.node(symbol) {
             Node::Int(value) => *value == 0 || *value == 1,
-            Node::Not(_) | Node::Convert(1, _) => true,
+            Node::Not(_) | Node::Convert(To::Bool, _) => true,
             Node::Binary(Operator::And | Operator::Or | Operator::Negative | Operator::Zero, ..) => true,
             Node::Select(_, yes, no) => self.is_boolean(*yes) && self.is_boolean(*no),
             _ => false,
@@ -671,17 +698,13 @@ impl Symbols {
         }
     }
 
-    pub fn convert(&mut self, bits: u8, value: Symbol) -> Symbol {
-        match (bits, self.as_int(value)) {
-            (1, _) => self.truth(value),
-            (0, Some(_)) => value,
-            (8..=32, Some(x)) => {
-                let shift = 64 - u32::from(bits);
-                self.int(if bits == 32 { x } else { x.wrapping_shl(shift) >> shift })
-            }
+    pub fn convert(&mut self, to: To, value: Symbol) -> Symbol {
+        match (to, self.as_int(value)) {
+            (To::Bool, _) => self.truth(value),
+            (To::Float, Some(_)) | (To::Int { bits: 64.., .. }, _) => value,
+            (To::Int { bits, signed }, Some(known)) => self.int(narrowed(known, bits, signed)),
             _ if self.is_boolean(value) => value,
-            (64.., _) => value,
-            _ => self.intern(Node::Convert(bits, value)),
+            _ => self.intern(Node::Convert(to, value)),
         }
     }
 
@@ -791,6 +814,21 @@ impl Symbols {
         found
     }
 
+    /// Some part of an expression is such.
+    pub fn holds(&self, symbol: Symbol, is_such: &dyn Fn(Symbol) -> bool) -> bool {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut work = vec![symbol];
+        while let Some(at) = work.pop() {
+            if seen.insert(at) {
+                if is_such(at) {
+                    return true;
+                }
+                work.extend(self.children(at));
+            }
+        }
+        false
+    }
+
     pub fn children(&self, symbol: Symbol) -> Vec<Symbol> {
         children(self.node(symbol))
     }
@@ -849,9 +887,9 @@ impl Symbols {
                     (self.replace(on, with, done), self.replace(yes, with, done), self.replace(no, with, done));
                 self.select(on, yes, no)
             }
-            Node::Convert(bits, inner) => {
+            Node::Convert(to, inner) => {
                 let inner = self.replace(inner, with, done);
-                self.convert(bits, inner)
+                self.convert(to, inner)
             }
             Node::Pure(name, operands) => {
                 let operands = operands.iter().map(|operand| self.replace(*operand, with, done)).collect();
@@ -869,6 +907,13 @@ impl Symbols {
         done.insert(symbol, result);
         result
     }
+}
+
+/// What of a number an integer of that many bits keeps.
+pub fn narrowed(value: i64, bits: u8, signed: bool) -> i64 {
+    let shift = 64 - u32::from(bits.clamp(1, 64));
+    let high = value.wrapping_shl(shift);
+    if signed { high >> shift } else { (high as u64 >> shift) as i64 }
 }
 
 /// All low bits up to some one: `0x1f`.

@@ -283,7 +283,9 @@ impl Machine<'_> {
             }
             Op::Min(a, b) => V::Int(value(self, a).int().min(value(self, b).int())),
             Op::Max(a, b) => V::Int(value(self, a).int().max(value(self, b).int())),
-            Op::Convert { bits, value: of } => memory::convert(*bits, value(self, of)),
+            Op::Convert { to, value: of } => memory::convert(*to, value(self, of)),
+            // Arithmetic does not wrap here (SPEC, section 2).
+            Op::Wrapped(of) => value(self, of),
             Op::Address(object) => {
                 let known = &graph.objects[object.index()];
                 V::Address(self.paths.object(object.0, known.kind, known.dims.len()))

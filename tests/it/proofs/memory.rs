@@ -3,7 +3,7 @@
 
 use super::random::hash;
 use rustc_hash::FxHashMap;
-use synclint::graph::ObjectKind;
+use synclint::graph::{ObjectKind, To};
 use synclint::program::{BinaryOp, Name, UnaryOp};
 
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -255,18 +255,15 @@ pub fn binary(op: BinaryOp, a: V, b: V) -> V {
     })
 }
 
-pub fn convert(bits: u8, value: V) -> V {
+pub fn convert(to: To, value: V) -> V {
     let number = value.int();
-    match bits {
-        0 | 64.. => value,
-        1 => V::Int(i64::from(number != 0)),
-        bits => {
-            let half = 1i64 << (bits - 1);
-            if (-half..2 * half).contains(&number) {
-                return value;
-            }
-            let shift = 64 - u32::from(bits);
-            V::Int(number.wrapping_shl(shift) >> shift)
+    match to {
+        To::Float | To::Int { bits: 64.., .. } => value,
+        To::Bool => V::Int(i64::from(number != 0)),
+        To::Int { bits, signed } => {
+            let size = 1i64 << bits;
+            let low = number.rem_euclid(size);
+            V::Int(if signed && low >= size / 2 { low - size } else { low })
         }
     }
 }

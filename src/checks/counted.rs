@@ -1,0 +1,251 @@
+//! Lanes counted out: where masks and conditions depend on the thread index and numbers, those that come are compared
+//! with those that are named, lane by lane.
+
+use super::conditions::{condition, flatten};
+use super::lanes::{ALL, DIFFERENT, bits, ranges, spell, verdict};
+use super::reach::target;
+use super::{Check, Verdict};
+use crate::finding::{Unit, Witness};
+use crate::flow::control::Dependence;
+use crate::graph::{BlockId, InstId, Source};
+use crate::uniformity::extent::Extent;
+use crate::uniformity::facts::Thread;
+use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
+
+/// The mask in each thread, if it depends on the thread index and constants only.
+pub fn masks(check: &Check, mask: Symbol) -> Option<Vec<u32>> {
+    masks_of(check, mask, &threads(check), &|_| None)
+}
+
+fn masks_of(
+    check: &Check,
+    mask: Symbol,
+    threads: &[Thread],
+    given: &dyn Fn(Symbol) -> Option<i64>,
+) -> Option<Vec<u32>> {
+    threads.iter().map(|thread| check.facts.value(mask, thread, given).map(|value| value as u32)).collect()
+}
+
+/// The threads of the block; for a block of unknown shape as many as it may have, in a row.
+pub fn threads(check: &Check) -> Vec<Thread> {
+    let shape = &check.analysed.shape;
+    let count = if shape.block.is_some() || shape.is_line() { shape.most_threads() } else { 32 };
+    first_threads(check, count)
+}
+
+/// The threads of the block, where all that is asked depends on nothing else: by rank they are told in any block.
+pub fn threads_that_tell(check: &Check, asked: &[Symbol]) -> Option<Vec<Thread>> {
+    let symbols = &check.analysed.values.symbols;
+    let threads = first_threads(check, check.analysed.shape.most_threads());
+    let told = |symbol: &Symbol| {
+        (symbols.leaves(*symbol).is_empty() || check.facts.only_thread_index(*symbol))
+            && check.facts.value(*symbol, &threads[0], &|_| None).is_some()
+    };
+    asked.iter().all(told).then_some(threads)
+}
+
+fn first_threads(check: &Check, count: u32) -> Vec<Thread> {
+    let shape = &check.analysed.shape;
+    let [across, down, _] = shape.block.unwrap_or([shape.most_threads(), 1, 1]);
+    (0..count).map(|rank| Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }).collect()
+}
+
+/// What must hold for a thread to come.
+enum Guard {
+    Holds(Symbol, bool),
+    /// A switch goes one of these ways.
+    Goes(Symbol, BlockId, Vec<BlockId>),
+}
+
+impl Guard {
+    fn symbol(&self) -> Symbol {
+        match self {
+            Guard::Holds(symbol, _) | Guard::Goes(symbol, ..) => *symbol,
+        }
+    }
+
+    /// Whether it does in a thread, as far as that is known.
+    fn lets(&self, check: &Check, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<bool> {
+        let value = check.facts.value(self.symbol(), thread, given)?;
+        match self {
+            Guard::Holds(_, wanted) => Some((value != 0) == *wanted),
+            Guard::Goes(_, fork, ways) => Some(ways.contains(&target(check, *fork, value)?)),
+        }
+    }
+}
+
+/// The forks' conditions, taken apart; `None` where one has none.
+fn guards(check: &Check, splitting: &[Dependence]) -> Option<Vec<Guard>> {
+    let values = &check.analysed.values;
+    let mut found: Vec<Guard> = Vec::new();
+    for each in splitting {
+        if let Some((on, wanted)) = condition(check, *each) {
+            let parts = flatten(&values.symbols, on, wanted, Operator::And);
+            found.extend(parts.into_iter().map(|(symbol, wanted)| Guard::Holds(symbol, wanted)));
+            continue;
+        }
+        let of_this = |guard: &&mut Guard| matches!(guard, Guard::Goes(_, fork, _) if *fork == each.fork);
+        match found.iter_mut().find(of_this) {
+            Some(Guard::Goes(_, _, ways)) => ways.push(each.by),
+            _ => found.push(Guard::Goes(values.condition[each.fork.index()]?, each.fork, vec![each.by])),
+        }
+    }
+    Some(found)
+}
+
+/// The guards that differ between the lanes of a warp, or can be told from the lane alone.
+fn lane_by_lane(check: &Check, mut guards: Vec<Guard>) -> Vec<Guard> {
+    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
+    guards.retain(|guard| !whole(guard.symbol()) || check.facts.only_thread_index(guard.symbol()));
+    guards
+}
+
+/// Compares the lanes that come with those that are named, warp by warp.
+pub fn check(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Verdict> {
+    let general = |text: &str| Some(verdict(check, inst, splitting, None, text));
+    let Some(guards) = guards(check, splitting).map(|guards| lane_by_lane(check, guards)) else {
+        return general("the mask names lanes that do not come here");
+    };
+    let asked: Vec<Symbol> = guards.iter().map(Guard::symbol).chain(mask).collect();
+    let threads = threads_that_tell(check, &asked).unwrap_or_else(|| threads(check));
+    let named = match mask {
+        None => vec![ALL; threads.len()],
+        Some(mask) => masks_of(check, mask, &threads, &|_| None)?,
+    };
+    let guards = within_one_mask(check, guards, &named);
+    let shape = &check.analysed.shape;
+    if shape.block.is_none() && !shape.is_line() && !only_lane(check, &guards) {
+        return general("the mask names lanes that do not come here");
+    }
+    let comes = |thread: &Thread| comes(check, &guards, thread, &|_| None);
+    match compare(&threads, &named, &comes) {
+        Ok(()) => None,
+        Err(None) => general("the mask names lanes that may not come here"),
+        Err(Some((witness, text))) => Some(verdict(check, inst, splitting, Some(witness), &text)),
+    }
+}
+
+/// Leaves out what all lanes agree on that one mask names: each tile of eight with its own mask goes its own way.
+fn within_one_mask(check: &Check, mut guards: Vec<Guard>, named: &[u32]) -> Vec<Guard> {
+    // The run of lanes that holds every lane of a mask and its owner.
+    let run = |(rank, mask): (usize, &u32)| {
+        let all = mask | 1 << (rank % 32);
+        let (low, high) = (all.trailing_zeros(), 31 - all.leading_zeros());
+        (0..=5).find(|power| low >> power == high >> power).unwrap_or(5)
+    };
+    let Some(tile) = named.iter().enumerate().map(run).max().filter(|power| *power < 5) else { return guards };
+    guards.retain(|guard| {
+        let symbol = guard.symbol();
+        check.facts.only_thread_index(symbol) || check.facts.agreement(symbol).shown < Extent::tile(tile)
+    });
+    guards
+}
+
+/// Whether a thread comes, as far as that is known.
+fn comes(check: &Check, guards: &[Guard], thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<bool> {
+    let mut all = Some(true);
+    for guard in guards {
+        match guard.lets(check, thread, given) {
+            Some(false) => return Some(false),
+            Some(true) => {}
+            None => all = None,
+        }
+    }
+    all
+}
+
+/// The first warp in which a mask is not the lanes that come, and what is wrong there; nothing where that is unknown.
+fn compare(
+    threads: &[Thread],
+    named: &[u32],
+    comes: &dyn Fn(&Thread) -> Option<bool>,
+) -> Result<(), Option<(Witness, String)>> {
+    for (warp, named) in threads.chunks(32).zip(named.chunks(32)) {
+        let mut arriving = 0u32;
+        for thread in warp {
+            arriving |= u32::from(comes(thread).ok_or(None)?) << (thread.rank % 32);
+        }
+        let live = if warp.len() == 32 { ALL } else { (1u32 << warp.len()) - 1 };
+        // Lanes may come in groups, each with a mask of its own.
+        let comers = bits(arriving);
+        let of = |lane: u32| named.get(lane as usize).copied().unwrap_or(0);
+        let fits = |lane: &u32| {
+            let mask = of(*lane);
+            mask & live & !arriving == 0 && mask & (1 << lane) != 0 && !differs(mask & live, &of)
+        };
+        let Some(wrong) = comers.iter().find(|lane| !fits(lane)).map(|lane| of(*lane)) else { continue };
+        let missing = wrong & live & !arriving;
+        let unnamed: Vec<u32> = comers.into_iter().filter(|lane| of(*lane) & (1 << lane) == 0).collect();
+        let witness = Witness {
+            given: String::new(),
+            arrive: ranges(bits(arriving)),
+            missing: ranges(bits(missing)),
+            unit: Unit::Lane,
+            mask: Some(wrong),
+        };
+        let text = if missing != 0 {
+            format!(
+                "lanes {} come, but the mask names lanes {}",
+                spell(&ranges(bits(arriving))),
+                spell(&ranges(bits(wrong & live)))
+            )
+        } else if unnamed.is_empty() {
+            DIFFERENT.to_string()
+        } else {
+            format!("the mask leaves out lanes that call this: {}", spell(&ranges(unnamed)))
+        };
+        return Err(Some((witness, text)));
+    }
+    Ok(())
+}
+
+/// Numbers tried for what a mask is made of.
+const TRIED: i64 = 32;
+
+/// A mask made of a number that the whole warp has, `(1u << n) - 1`: tries what that number may be, for the first warp.
+pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]) -> Option<Verdict> {
+    let symbols = &check.analysed.values.symbols;
+    let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
+    let is_shifted = matches!(symbols.terms(mask).0[..], [(term, _)] if is_shift(check, term));
+    let mut unknown = symbols.leaves(mask);
+    unknown.retain(|leaf| !check.facts.only_thread_index(*leaf));
+    if !is_shifted || !whole(mask) || !unknown.iter().all(|leaf| whole(*leaf)) {
+        return None;
+    }
+    let guards = guards(check, &check.dependences(check.analysed.block(inst)))?;
+    let mut threads = threads(check);
+    threads.truncate(32);
+    unknown.iter().find_map(|chosen| {
+        (0..=TRIED).find_map(|number| {
+            let given = |leaf: Symbol| match unknown.contains(&leaf) {
+                true => Some(if leaf == *chosen { number } else { 0 }),
+                false => None,
+            };
+            let is_mask = |mask: &i64| *mask == i64::from(*mask as u32);
+            let named = check.facts.value(mask, &threads[0], &given).filter(is_mask)? as u32;
+            let comes = |thread: &Thread| comes(check, &guards, thread, &given);
+            match compare(&threads, &vec![named; threads.len()], &comes) {
+                Err(Some((witness, text))) => Some(verdict(check, inst, splitting, Some(witness), &text)),
+                _ => None,
+            }
+        })
+    })
+}
+
+fn is_shift(check: &Check, symbol: Symbol) -> bool {
+    matches!(check.analysed.values.symbols.node(symbol), Node::Binary(Operator::Shl | Operator::Shr, ..))
+}
+
+/// Some lane of a mask comes with another one.
+pub fn differs(mask: u32, of: &dyn Fn(u32) -> u32) -> bool {
+    bits(mask).into_iter().any(|lane| of(lane) & mask != mask)
+}
+
+fn only_lane(check: &Check, guards: &[Guard]) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    guards.iter().all(|guard| {
+        let of_lane =
+            |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane)));
+        symbols.leaves(guard.symbol()).iter().all(of_lane)
+    })
+}
