@@ -386,7 +386,11 @@ fn spells_barrier(text: &[u8]) -> bool {
     }
     [&b"bar."[..], b"barrier."].iter().any(|word| {
         memmem::find_iter(text, word).any(|at| {
-            let starts = at == 0 || !text[at - 1].is_ascii_alphanumeric() && text[at - 1] != b'_';
+            let before = &text[..at];
+            let joins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            // `;\n\tbar.sync 0;`
+            let escaped = before.ends_with(b"\\n") || before.ends_with(b"\\t");
+            let starts = escaped || !before.last().is_some_and(joins);
             let rest = &text[at + word.len()..];
             let kinds: [&[u8]; 6] = [b"sync", b"arrive", b"red", b"warp", b"cta", b"cluster"];
             starts && kinds.iter().any(|kind| rest.starts_with(kind))

@@ -10,13 +10,13 @@ use super::{Dropped, Expansion};
 use crate::source::lexer::TokenKind;
 use crate::text::{Expanded, FileId, Invocation, Range as FileRange, Segment};
 
-/// Literals and names beyond this would hold the parser up; they are cut to an empty one.
-const MAX_TOKEN: usize = 1 << 16;
+/// Literals and names beyond this would hold the parser up; they are cut to an empty one, and the text is not whole.
+const MAX_TOKEN: usize = 1 << 20;
 /// Blanks between neighbours beyond this are not kept.
 const MAX_GAP: usize = 256;
 
 pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
-    let mut writer = Writer { machine, expanded: Expanded::default(), last: None };
+    let mut writer = Writer { machine, expanded: Expanded::default(), last: None, cut: false };
     let mut dropped = Vec::new();
     let mut pending = rewritten.dropped.into_iter().peekable();
     for (index, piece) in rewritten.pieces.iter().enumerate() {
@@ -28,6 +28,7 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
     for (_, pieces) in pending {
         dropped.extend(writer.dropped(&pieces));
     }
+    let overflowed = machine.overflowed || writer.cut;
     let mut expanded = writer.expanded;
     expanded.text.shrink_to_fit();
     expanded.segments.shrink_to_fit();
@@ -44,13 +45,14 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
             }
         })
         .collect();
-    Expansion { expanded, dropped, overflowed: machine.overflowed }
+    Expansion { expanded, dropped, overflowed }
 }
 
 struct Writer<'m, 'u, 'f> {
     machine: &'m Machine<'u, 'f>,
     expanded: Expanded,
     last: Option<Piece>,
+    cut: bool,
 }
 
 impl Writer<'_, '_, '_> {
@@ -60,6 +62,7 @@ impl Writer<'_, '_, '_> {
         }
         let bytes = self.machine.spelling(piece);
         let verbatim = piece.file != SCRATCH && piece.flags & SPLICED == 0 && bytes.len() <= MAX_TOKEN;
+        self.cut |= bytes.len() > MAX_TOKEN;
         let bytes: &[u8] = match piece.kind {
             _ if bytes.len() <= MAX_TOKEN => &bytes,
             TokenKind::String | TokenKind::Unknown => b"\"\"",
