@@ -116,7 +116,7 @@ pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<
     let of = shard::identity(settings, &loaded.tree, &loaded.options);
     let answers = shard::join(parts, &of, roots.len())?;
     on_big_stacks(settings.jobs, || {
-        let mut program = Program::of(&loaded.tree);
+        let mut program = loaded.program();
         let all = |_| true;
         let answers = loaded.with_missed(settings, &mut program, &Progress::default(), &all, &mut roots, answers);
         let stages = loaded.stages.clone();
@@ -162,6 +162,10 @@ impl Loaded {
         Loaded { tree, words, roots, launches, options, names, skipped, walked, charts: false, fixes: false, stages }
     }
 
+    fn program(&self) -> Program<'_> {
+        Program::of(&self.tree).with_waiting_operators(self.roots.operators.clone())
+    }
+
     /// Analyses the kernels and device functions that are `wanted`.
     pub fn analyse(
         &self,
@@ -171,7 +175,7 @@ impl Loaded {
     ) -> Result<Outcome, Error> {
         on_big_stacks(settings.jobs, || {
             let mut stages = self.stages.clone();
-            let mut program = Program::of(&self.tree);
+            let mut program = self.program();
             let mut roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
             let answers = stages.time("analysis of kernels", || {
                 let answers = self.answers(settings, &mut program, progress, &roots);
@@ -270,7 +274,7 @@ impl Loaded {
         on_big_stacks(settings.jobs, || {
             let (places, roots): (Vec<usize>, Vec<ItemId>) =
                 self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).unzip();
-            let answers = self.answers(settings, &mut Program::of(&self.tree), progress, &roots);
+            let answers = self.answers(settings, &mut self.program(), progress, &roots);
             let of = shard::identity(settings, &self.tree, &self.options);
             Ok(Part::new(shard, of, places.into_iter().zip(answers).collect()))
         })
@@ -381,7 +385,7 @@ impl Loaded {
         settings: &Settings,
         work: impl FnOnce(&analysis::Session) -> T + Send,
     ) -> Result<T, Error> {
-        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &Program::of(&self.tree), work)))
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &self.program(), work)))
     }
 
     fn with_session<T>(&self, settings: &Settings, program: &Program, work: impl FnOnce(&analysis::Session) -> T) -> T {
