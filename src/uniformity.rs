@@ -9,12 +9,14 @@ pub mod evaluate;
 pub mod extent;
 pub mod facts;
 pub mod memory;
+mod places;
 pub mod shape;
 pub mod solve;
 pub mod slice;
 pub mod state;
 pub mod symbols;
 pub mod ticket;
+mod trips;
 
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, End, Graph, InstId, Op};

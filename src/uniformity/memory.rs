@@ -7,6 +7,7 @@
 use super::evaluate::{Access, Values, roots};
 use super::extent::{Agreement, Extent};
 use super::facts::Facts;
+use super::places::{either, overlap, places};
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
 use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
@@ -20,7 +21,7 @@ type Reached = Rc<[bool]>;
 /// Positions of the barriers that order memory.
 pub struct Order<'a> {
     graph: &'a Graph,
-    flow: &'a Flow,
+    pub flow: &'a Flow,
     block_of: &'a [BlockId],
     index_of: Vec<u32>,
     /// By block, position and group.
@@ -91,6 +92,21 @@ impl<'a> Order<'a> {
         }
         let passes = || !self.barrier_between(start, 0, u32::MAX, group);
         start == end || passes() && self.reached_from(start, group, true)[end.index()]
+    }
+
+    /// Whether some way leads from one instruction round into a further trip of a loop and there to the other, without a
+    /// barrier of the group between.
+    pub fn goes_round(&self, index: usize, from: InstId, to: InstId, group: Extent) -> bool {
+        let around = &self.flow.loops[index];
+        let start = self.block_of[from.index()];
+        if self.barrier_between(start, self.index_of[from.index()], u32::MAX, group) {
+            return false;
+        }
+        let reached = self.reached_from(start, group, true);
+        let comes = |latch: &BlockId| {
+            *latch == start || reached[latch.index()] && !self.barrier_between(*latch, 0, u32::MAX, group)
+        };
+        around.latches.iter().any(comes) && self.leads_to(around.header, to, group)
     }
 
     /// A barrier of the group stands in the block at a position from `low` up to `high`.
@@ -291,7 +307,7 @@ impl<'a> Memory<'a> {
     /// `done[blockIdx.x]`.
     fn is_of_other_blocks(&self, load: &Access, write: &Access) -> bool {
         let mut picked = false;
-        let meets = overlap(self.values, load.address, write.address, &mut |x, y| {
+        let meets = overlap(self.values, (load.address, &either), (write.address, &either), &mut |x, y| {
             let of_another = in_other_blocks(&self.values.symbols, x, y);
             picked |= of_another == Some(true);
             of_another.unwrap_or(x == y)
@@ -356,7 +372,7 @@ impl<'a> Memory<'a> {
     /// The address comes out of memory itself, so that it hardly leads to the object which holds it.
     fn is_beyond(&self, address: Symbol) -> bool {
         let is_load = |base: &Symbol| matches!(self.values.symbols.node(*base), Node::Leaf(Leaf::Load(_)));
-        places(self.values, address).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
+        places(self.values, address, &either).is_some_and(|found| found.iter().all(|(base, _)| is_load(base)))
     }
 
     /// All threads of the group come to the write and write the same.
@@ -391,11 +407,13 @@ impl<'a> Memory<'a> {
         self.left.set(left);
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
-            && self.may_meet(facts, group, write.address, load.address)
-            || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, group, write, load);
+            && self.may_meet_now(facts, group, write, load)
+            || order.unordered(write.inst, load.inst, barrier, true)
+                && self.may_meet_later(facts, group, barrier, write, load);
         let into_write = order.unordered(load.inst, write.inst, barrier, false)
-            && self.may_meet(facts, group, load.address, write.address)
-            || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, group, load, write);
+            && self.may_meet_now(facts, group, load, write)
+            || order.unordered(load.inst, write.inst, barrier, true)
+                && self.may_meet_later(facts, group, barrier, load, write);
         let races = into_write || into_load && !self.all_write_the_same(facts, load, write, group, control);
         races && !self.are_apart(facts, load, write, group <= Extent::BLOCK)
     }
@@ -414,7 +432,9 @@ impl<'a> Memory<'a> {
     /// Thread by thread: no thread that comes to the write writes what another one reads, as with
     /// `if (threadIdx.x > 0) row[threadIdx.x] = 0` and a read of `row[0]`.
     fn never_meet(&self, facts: &Facts, load: &Access, write: &Access, within_block: bool) -> bool {
-        let (Some(here), Some(there)) = (places(self.values, load.address), places(self.values, write.address)) else {
+        let (Some(here), Some(there)) =
+            (places(self.values, load.address, &either), places(self.values, write.address, &either))
+        else {
             return false;
         };
         let ([(base, read)], [(other, written)]) = (&here[..], &there[..]) else { return false };
@@ -498,100 +518,13 @@ impl<'a> Memory<'a> {
     }
 
     /// The addresses may be one, in the same trip of all loops.
-    fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
-        overlap(self.values, a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
-    }
-
-    /// The address of `late`, one trip of their common loop on, may be that of `early`.
-    fn may_meet_later(&self, facts: &Facts, group: Extent, early: &Access, late: &Access) -> bool {
-        let Some(index) = self.order.flow.common_loop(early.block, late.block) else {
-            return self.may_meet(facts, group, early.address, late.address);
-        };
-        let header = self.order.flow.loops[index].header;
-        let symbols = &self.values.symbols;
-        let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        overlap(self.values, early.address, late.address, &mut |x, y| {
-            // Alternating slots: the two indices differ on each trip, as far as their period goes.
-            let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
-            if leaves.iter().any(trip) && leaves.iter().all(trip) {
-                let at = |symbol: Symbol, n: i64| {
-                    let thread = super::facts::Thread { rank: 0, x: 0, y: 0, z: 0 };
-                    facts.value(symbol, &thread, &|_| Some(n))
-                };
-                let apart = (0..64).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
-                return !apart;
-            }
-            difference(symbols, facts, group, x, y)
-        })
+    pub fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
+        let mut same = |x, y| difference(&self.values.symbols, facts, group, x, y);
+        overlap(self.values, (a, &either), (b, &either), &mut same)
     }
 }
 
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
-
-/// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-fn overlap(values: &Values, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
-    let symbols = &values.symbols;
-    if a == b && symbols.leaves(a).is_empty() {
-        return true;
-    }
-    let (Some(here), Some(there)) = (places(values, a), places(values, b)) else { return true };
-    here.iter().any(|(base, steps)| {
-        there.iter().any(|(other, others)| {
-            if base != other {
-                return !(is_root(symbols, *base) && is_root(symbols, *other));
-            }
-            !steps.iter().zip(others).any(|pair| match pair {
-                (Step::Member(x), Step::Member(y)) => x != y,
-                (Step::Index(x), Step::Index(y)) => !same(*x, *y),
-                _ => false,
-            })
-        })
-    })
-}
-
-/// What two different ones of lead to memory apart: variables, and pointer parameters.
-fn is_root(symbols: &Symbols, base: Symbol) -> bool {
-    matches!(symbols.node(base), Node::Address(_) | Node::Leaf(Leaf::Source(Source::Param { .. })))
-}
-
-/// Places looked at for one address.
-const MAX_PLACES: usize = 16;
-
-/// Where an address may lead: a base and the steps from it, through `wanted ? &s.count : nullptr` and joins. `None`
-/// where that cannot be said, as for a pointer that moves on in a loop.
-fn places(values: &Values, address: Symbol) -> Option<Vec<(Symbol, Vec<Step>)>> {
-    let symbols = &values.symbols;
-    let mut found = Vec::new();
-    let mut seen: Vec<Symbol> = Vec::new();
-    let mut work: Vec<(Symbol, Vec<Step>)> = vec![(address, Vec::new())];
-    while let Some((at, behind)) = work.pop() {
-        let base = symbols.base(at);
-        let mut steps = symbols.steps(at);
-        steps.extend(behind);
-        if seen.len() > MAX_PLACES {
-            return None;
-        }
-        let ways: Vec<Symbol> = match symbols.node(base) {
-            Node::Int(_) => continue,
-            Node::Select(_, yes, no) => vec![*yes, *no],
-            Node::Leaf(Leaf::Left(_, inner)) => vec![*inner],
-            Node::Leaf(Leaf::Phi(..)) if values.phis.contains_key(&base) => {
-                if seen.contains(&base) {
-                    return None;
-                }
-                values.phis[&base].incoming.iter().map(|(_, slot)| slot.value).collect()
-            }
-            Node::Sum { .. } => return None,
-            _ => {
-                found.push((base, steps));
-                continue;
-            }
-        };
-        seen.push(base);
-        work.extend(ways.into_iter().map(|way| (way, steps.clone())));
-    }
-    Some(found)
-}
 
 /// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
 /// `None` where they are not so picked.
@@ -617,7 +550,7 @@ fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
 
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
 /// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint.
-fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
+pub fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
     if x == y {
         return true;
     }
