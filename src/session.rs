@@ -118,7 +118,7 @@ pub fn join(settings: &Settings, request: &Request, parts: Vec<Part>) -> Result<
     let of = shard::identity(settings, &loaded.tree, &loaded.options);
     let answers = shard::join(parts, &of, roots.len())?;
     on_big_stacks(settings.jobs, || {
-        let mut program = Program::of(&loaded.tree);
+        let mut program = loaded.program();
         let all = |_| true;
         let answers = loaded.with_missed(settings, &mut program, &Progress::default(), &all, &mut roots, answers);
         let stages = loaded.stages.clone();
@@ -166,6 +166,10 @@ impl Loaded {
         Loaded { tree, words, roots, launches, options, names, skipped, walked, charts, fixes, every_call, stages }
     }
 
+    fn program(&self) -> Program<'_> {
+        Program::of(&self.tree).with_waiting_operators(self.roots.operators.clone())
+    }
+
     /// Analyses the kernels and device functions that are `wanted`.
     pub fn analyse(
         &self,
@@ -175,7 +179,7 @@ impl Loaded {
     ) -> Result<Outcome, Error> {
         on_big_stacks(settings.jobs, || {
             let mut stages = self.stages.clone();
-            let mut program = Program::of(&self.tree);
+            let mut program = self.program();
             let mut roots: Vec<ItemId> = self.roots.roots().filter(|item| wanted(*item)).collect();
             let answers = stages.time("analysis of kernels", || {
                 let answers = self.answers(settings, &mut program, progress, &roots, analysis::root);
@@ -281,7 +285,7 @@ impl Loaded {
         on_big_stacks(settings.jobs, || {
             let (places, roots): (Vec<usize>, Vec<ItemId>) =
                 self.roots.roots().enumerate().filter(|(_, item)| wanted(*item)).unzip();
-            let mut program = Program::of(&self.tree);
+            let mut program = self.program();
             let answers = self.answers(settings, &mut program, progress, &roots, analysis::root);
             let of = shard::identity(settings, &self.tree, &self.options);
             Ok(Part::new(shard, of, places.into_iter().zip(answers).collect()))
@@ -393,7 +397,7 @@ impl Loaded {
         settings: &Settings,
         work: impl FnOnce(&analysis::Session) -> T + Send,
     ) -> Result<T, Error> {
-        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &Program::of(&self.tree), work)))
+        on_big_stacks(settings.jobs, || Ok(self.with_session(settings, &self.program(), work)))
     }
 
     fn with_session<T>(&self, settings: &Settings, program: &Program, work: impl FnOnce(&analysis::Session) -> T) -> T {

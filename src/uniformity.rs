@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod extent;
 pub mod facts;
 pub mod memory;
+mod places;
 mod reread;
 pub mod shape;
 pub mod solve;
@@ -16,6 +17,7 @@ pub mod slice;
 pub mod state;
 pub mod symbols;
 pub mod ticket;
+mod trips;
 
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, End, Graph, InstId, Op};

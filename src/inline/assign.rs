@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::copies::Copying;
-use super::expressions::binary_name;
+use super::expressions::assignment_name;
 use super::types::Ty;
 use super::values::{Category, Ev, What};
 use crate::graph::*;
@@ -23,8 +23,7 @@ impl Builder<'_> {
         };
         if let Some(op) = op {
             if ty.is_aggregate()
-                && let Some(result) =
-                    self.call_operator(&format!("{}=", binary_name(op)), &[place.clone(), new.clone()], span)
+                && let Some(result) = self.call_operator(assignment_name(op), &[place.clone(), new.clone()], span)
             {
                 return (result.clone(), result);
             }

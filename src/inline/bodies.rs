@@ -52,6 +52,7 @@ impl Builder<'_> {
         for ty in given.filter(|_| !reach.barrier).cloned().collect::<Vec<Ty>>() {
             self.join_type(&ty, &mut reach);
         }
+        self.join_called_members(callable, &mut reach);
         if !self.is_worth_following(callable, reach) || !self.descend(span) {
             return self.call_without_body(callable, &bounds, reach, this, &list, span);
         }
@@ -98,11 +99,27 @@ impl Builder<'_> {
             return self.program.reach(callable.item, self.words);
         }
         let facts = facts::of_function(&callable.function, self.words);
-        let mut holds = facts.what;
-        for call in &facts.calls {
-            self.join_items(call, &mut holds);
-        }
+        let mut holds = Holds::default();
+        self.join_facts(&facts, &mut holds);
         holds
+    }
+
+    /// Functors and closures that are members of its class and that it calls: `f()`, `this->f()`.
+    pub fn join_called_members(&mut self, callable: &Callable, holds: &mut Holds) {
+        let Some(class) = callable.class.clone().filter(|_| !holds.barrier) else { return };
+        if class.class.members.is_empty() {
+            return;
+        }
+        let facts = match self.has_own_item(callable) {
+            true => self.program.facts(callable.item, self.words),
+            false => Arc::new(facts::of_function(&callable.function, self.words)),
+        };
+        for (index, member) in class.class.members.iter().enumerate() {
+            if facts.calls.iter().any(|call| call.name == member.name && call.args.is_some()) {
+                let ty = self.field_type(&class, index);
+                self.join_type(&ty, holds);
+            }
+        }
     }
 
     fn inline(

@@ -26,6 +26,15 @@ impl Builder<'_> {
             return;
         }
         let ty = self.declared_type(declaration);
+        let ty = match &declaration.init {
+            Init::None => ty,
+            Init::Expr(Expr { kind: ExprKind::InitList(list), .. }) => {
+                let args: Vec<Expr> = list.iter().map(|(_, value)| value.clone()).collect();
+                self.deduce_class(ty, &args)
+            }
+            Init::Expr(value) => self.deduce_class(ty, std::slice::from_ref(value)),
+            Init::Arguments { args, .. } => self.deduce_class(ty, args),
+        };
         match &declaration.init {
             Init::Expr(Expr { kind: ExprKind::InitList(list), .. }) if is_deduced(&declaration.ty) => {
                 // `auto x = {..}`

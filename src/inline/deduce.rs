@@ -69,6 +69,64 @@ impl Builder<'_> {
         Some(self.deduced_arguments(&function.template, &deduced, scope))
     }
 
+    /// `Guard guard(f)`: the class with its template arguments from those of a constructor or, of an aggregate, from the
+    /// members' values; the type itself where nothing is open.
+    pub fn deduce_class(&mut self, ty: Ty, args: &[Expr]) -> Ty {
+        let Ty::Class(class) = &ty else { return ty };
+        let is_open = |bound: &Bound| matches!(bound, Bound::Type(Ty::Param(_)));
+        // Its own parameters are its arguments where none are written.
+        let mut own = class.class.template.iter().zip(&class.args);
+        let is_own = |(param, bound): (&TemplateParam, &Bound)| match (param, bound) {
+            (TemplateParam::Type { name: Some(own), .. }, Bound::Type(Ty::Param(name))) => name == own,
+            _ => false,
+        };
+        if args.is_empty() || !own.any(is_own) {
+            return ty;
+        }
+        let args: Vec<Ty> = args.iter().map(|arg| self.type_of_argument(arg)).collect();
+        if let [Ty::Class(same)] = &args[..]
+            && same.item == class.item
+        {
+            return args[0].clone();
+        }
+        let template = class.class.template.clone();
+        let scope = self.class_scope(class);
+        let constructors = self.constructors_of(class);
+        let of_members =
+            || class.class.members.iter().filter(|member| !member.storage.is_static).map(|member| &member.ty);
+        let headers: Vec<Vec<Type>> = match constructors.is_empty() {
+            true => vec![of_members().cloned().collect()],
+            false => constructors
+                .iter()
+                .filter(|one| self.takes(one, args.len()))
+                .map(|one| one.function.params.iter().map(|param| param.ty.clone()).collect())
+                .collect(),
+        };
+        for header in headers {
+            let mut deduced = Deduced::default();
+            self.in_item(class.item, scope, |builder| {
+                for (param, arg) in header.iter().zip(&args) {
+                    builder.deduce(param, arg, &template, &[], &mut deduced);
+                }
+            });
+            let inside = self.new_scope(Some(scope), class.item);
+            let bounds = self.deduced_arguments(&template, &deduced, inside);
+            if !bounds.iter().any(is_open)
+                && let Some(found) = self.class_among(&[class.item], Some(bounds), class.scope)
+            {
+                return found;
+            }
+        }
+        ty
+    }
+
+    fn type_of_argument(&mut self, arg: &Expr) -> Ty {
+        match &arg.kind {
+            ExprKind::Lambda(_) => self.eval(arg).ty,
+            _ => self.type_of(arg),
+        }
+    }
+
     fn deduce(&mut self, param: &Type, arg: &Ty, params: &[TemplateParam], fixed: &[Name], deduced: &mut Deduced) {
         match &param.kind {
             TypeKind::Named(path) => {

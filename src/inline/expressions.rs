@@ -489,7 +489,7 @@ pub fn join_types(a: &Ty, b: &Ty) -> Ty {
     }
 }
 
-fn unary_name(op: UnaryOp) -> &'static str {
+pub fn unary_name(op: UnaryOp) -> &'static str {
     match op {
         UnaryOp::Plus => "operator+",
         UnaryOp::Minus => "operator-",
@@ -521,6 +521,36 @@ pub fn binary_name(op: BinaryOp) -> &'static str {
         Le => "operator<=",
         Gt => "operator>",
         Ge => "operator>=",
+    }
+}
+
+/// The function of `a += b` and its kin.
+pub fn assignment_name(op: BinaryOp) -> &'static str {
+    use BinaryOp::*;
+    match op {
+        Add => "operator+=",
+        Sub => "operator-=",
+        Mul => "operator*=",
+        Div => "operator/=",
+        Rem => "operator%=",
+        Shl => "operator<<=",
+        Shr => "operator>>=",
+        BitAnd => "operator&=",
+        BitOr => "operator|=",
+        BitXor => "operator^=",
+        // What no assignment has.
+        And | Or | Eq | Ne | Lt | Le | Gt | Ge => "operator=",
+    }
+}
+
+/// The operator function that the expression calls if an operand is an object.
+pub fn operator_in(expr: &Expr) -> Option<&'static str> {
+    match &expr.kind {
+        ExprKind::Binary(op, ..) => Some(binary_name(*op)),
+        ExprKind::Unary(op, _) => Some(unary_name(*op)),
+        ExprKind::Assign(Some(op), ..) => Some(assignment_name(*op)),
+        ExprKind::Increment { by, .. } => Some(if *by > 0 { "operator++" } else { "operator--" }),
+        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a function's own body holds, and what its calls may mean by name and visibility alone.
 
+use super::expressions::operator_in;
 use super::program::{Item, ItemKind, Program};
 use super::visit::{Node, visit};
 use crate::graph::ItemId;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub struct Facts {
     /// What it may call, constructors by the class's name.
     pub calls: Vec<Call>,
+    /// The functions that its operators call where an operand is an object.
+    pub operators: Vec<&'static str>,
     pub what: Holds,
     /// Expressions and statements.
     pub size: u32,
@@ -112,7 +115,14 @@ fn gather(todo: Vec<Node>, locals: &FxHashSet<&str>, words: &Words, facts: &mut 
     visit(todo, |node| {
         size += 1;
         match node {
-            Node::Expr(expr) => look(expr, locals, words, &mut what, &mut calls),
+            Node::Expr(expr) => {
+                if let Some(operator) = operator_in(expr)
+                    && !facts.operators.contains(&operator)
+                {
+                    facts.operators.push(operator);
+                }
+                look(expr, locals, words, &mut what, &mut calls);
+            }
             Node::Declaration(declaration) if declaration.storage.shared => {
                 what.varying = true;
             }

@@ -154,7 +154,8 @@ impl Builder<'_> {
     fn destructor_of(&mut self, class: &Arc<ClassTy>) -> Option<Callable> {
         let name = Name::from(format!("~{}", class.class.name.as_ref()?));
         let destructor = self.methods_of(class, &name).into_iter().next()?;
-        let holds = self.reach_of(&destructor);
+        let mut holds = self.reach_of(&destructor);
+        self.join_called_members(&destructor, &mut holds);
         (holds.barrier || holds.writes).then_some(destructor)
     }
 

@@ -120,6 +120,8 @@ pub struct Program<'a> {
     /// Classes by the last component of what they derive from are found by looking at all classes; these are they.
     classes: Vec<ItemId>,
     lowered: Vec<OnceLock<Lowered>>,
+    /// Operator functions that may reach a barrier: all others are no calls to the search for what a body holds.
+    waiting_operators: Vec<ItemId>,
     /// Asked for since `forget` was last called.
     used: Vec<AtomicBool>,
     facts: Vec<OnceLock<Arc<Facts>>>,
@@ -163,6 +165,7 @@ impl<'a> Program<'a> {
             directives,
             classes,
             lowered,
+            waiting_operators: Vec::new(),
             used,
             facts,
             origin,
@@ -171,6 +174,18 @@ impl<'a> Program<'a> {
             families: Mutex::default(),
             assigned: Mutex::default(),
         }
+    }
+
+    /// The program with the operator functions that may reach a barrier.
+    pub fn with_waiting_operators(self, waiting_operators: Vec<ItemId>) -> Program<'a> {
+        Program { waiting_operators, ..self }
+    }
+
+    /// Operator functions with a barrier in reach that code in the item `from` may mean by one of the signs.
+    pub fn operators_meant(&self, from: ItemId, signs: &[&'static str]) -> Vec<ItemId> {
+        let waiting = self.waiting_operators.iter().copied();
+        let meant = waiting.filter(|id| signs.contains(&&*self.item(*id).name) && self.sees(from, *id));
+        meant.collect()
     }
 
     /// Bytes of text that were lowered and are kept.

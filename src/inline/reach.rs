@@ -89,6 +89,7 @@ impl Program<'_> {
             }
             callees.extend(self.destructors_of(item, &call.name).iter());
         }
+        callees.extend(self.operators_meant(item, &facts.operators));
         callees.sort_unstable();
         callees.dedup();
         Visit { item, number, low: number, holds, callees }

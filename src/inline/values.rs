@@ -1,7 +1,8 @@
 //! What an expression evaluates to, and moving it: loads, stores, copies, conversions.
 
 use super::builder::Builder;
-use super::facts::{self, Call, Holds};
+use super::expressions::operator_in;
+use super::facts::{self, Call, Facts, Holds};
 use super::scope::Binding;
 use super::types::{COMPONENTS, ClassTy, Pointee, Ty};
 use super::visit::{Node, visit};
@@ -290,7 +291,7 @@ impl Builder<'_> {
     pub fn effects_of(&mut self, expr: &Expr) -> Holds {
         let mut plain = true;
         let mut assigns = false;
-        let words = self.words;
+        let (words, program, home) = (self.words, self.program, self.item);
         visit(vec![Node::Expr(expr)], |node| {
             if let Node::Expr(expr) = node {
                 match &expr.kind {
@@ -305,7 +306,9 @@ impl Builder<'_> {
                             if path.segments.last().is_some_and(|last| words.stop(&last.name).is_some()));
                     }
                     ExprKind::Construct(..) => plain = false,
-                    _ => {}
+                    _ => {
+                        plain &= operator_in(expr).is_none_or(|sign| program.operators_meant(home, &[sign]).is_empty())
+                    }
                 }
             }
             plain || !assigns
@@ -319,6 +322,7 @@ impl Builder<'_> {
         for call in &direct.calls {
             self.join_reach(call, &mut holds);
         }
+        self.join_operators(&direct.operators, &mut holds);
         holds
     }
 
@@ -340,10 +344,7 @@ impl Builder<'_> {
             Ty::Closure(number) => {
                 let lambda = self.closures[*number as usize].lambda.clone();
                 let inner = facts::of_function(&lambda.function, self.words);
-                holds.join(inner.what);
-                for call in &inner.calls {
-                    self.join_items(call, holds);
-                }
+                self.join_facts(&inner, holds);
             }
             Ty::Functions(set) => {
                 for callable in self.function_sets[*set as usize].clone() {
@@ -360,7 +361,22 @@ impl Builder<'_> {
         }
     }
 
-    pub fn join_items(&mut self, call: &Call, holds: &mut Holds) {
+    /// What a body of its own holds, with all it may call.
+    pub fn join_facts(&mut self, facts: &Facts, holds: &mut Holds) {
+        holds.join(facts.what);
+        for call in &facts.calls {
+            self.join_items(call, holds);
+        }
+        self.join_operators(&facts.operators, holds);
+    }
+
+    fn join_operators(&mut self, signs: &[&'static str], holds: &mut Holds) {
+        for id in self.program.operators_meant(self.item, signs) {
+            holds.join(self.program.reach(id, self.words));
+        }
+    }
+
+    fn join_items(&mut self, call: &Call, holds: &mut Holds) {
         let program = self.program;
         let home = self.item;
         let named = program.visible(home, &call.name);

@@ -431,6 +431,7 @@ impl Builder<'_> {
 
     /// `T(a, b)`, `T{a}`
     pub fn construct_value(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Ev {
+        let ty = &self.deduce_class(ty.clone(), args);
         match ty.value() {
             Ty::Class(_) => {
                 let object = self.temporary("temporary", ty, span);

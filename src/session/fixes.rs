@@ -8,7 +8,6 @@ use crate::analysis::{self, Answer, Session};
 use crate::finding::{Finding, Fix};
 use crate::fixes;
 use crate::graph::ItemId;
-use crate::inline::Program;
 use crate::settings::Settings;
 use crate::source::index::{File, Files, Options};
 use crate::text::{FileId, Range};
@@ -189,7 +188,7 @@ impl<'a> Proof<'a> {
         let files = Files::new(self.files.iter().map(read).collect(), self.options);
         let words = Words::with(&self.settings.words);
         let loaded = Loaded::new(files, words, self.options.clone());
-        loaded.with_session(self.settings, &Program::of(&loaded.tree), |session| {
+        loaded.with_session(self.settings, &loaded.program(), |session| {
             let tree = session.tree;
             let mut found = Vec::new();
             for (path, name, nth) in &self.kernels {

@@ -27,6 +27,8 @@ pub struct Closure {
     pub devices: Vec<ItemId>,
     /// Device functions with a barrier of their own, in the order of items.
     pub holding: Vec<ItemId>,
+    /// Operator functions that surely reach a barrier, in the order of items.
+    pub operators: Vec<ItemId>,
     /// Kernels with a body and no barrier in reach.
     pub kernels_without: Vec<ItemId>,
 }
@@ -48,6 +50,9 @@ pub fn closure(tree: &Tree, words: &Words) -> Closure {
         queue: VecDeque::new(),
         meant: FxHashMap::default(),
         launched: Vec::new(),
+        macros: FxHashSet::default(),
+        operators: Vec::new(),
+        waiting_operators: FxHashSet::default(),
         sees: FxHashMap::default(),
     };
     search.run();
@@ -64,6 +69,11 @@ struct Search<'a> {
     meant: FxHashMap<Meaning, Vec<u32>>,
     /// Host code that mentions a class with a barrier: what it launches may call it.
     launched: Vec<u32>,
+    /// The names of macros that spell a barrier.
+    macros: FxHashSet<u32>,
+    /// Operator functions that were reached, and are not yet known to wait whatever their names mean.
+    operators: Vec<u32>,
+    waiting_operators: FxHashSet<u32>,
     sees: FxHashMap<(FileId, FileId), bool>,
 }
 
@@ -80,12 +90,16 @@ impl Search<'_> {
         for (node, index) in self.mentions.nodes.iter().zip(0..) {
             if node.has_barrier {
                 self.reach(index);
+                if matches!(node.place, Place::Macro(_)) {
+                    self.macros.extend(node.name);
+                }
             }
         }
         while let Some(node) = self.queue.pop_front() {
             self.climb(node);
             if self.queue.is_empty() {
                 self.kernels_of_launches();
+                self.expressions_with_operators();
             }
         }
     }
@@ -104,6 +118,10 @@ impl Search<'_> {
             return;
         }
         for meaning in meanings(self.tree, mentions, node) {
+            if sign(mentions.name(meaning.symbol)).is_some() {
+                self.operators.push(index);
+                continue;
+            }
             if !self.meant.contains_key(&meaning) {
                 let found = self.mentioning(meaning);
                 for other in &found {
@@ -128,15 +146,20 @@ impl Search<'_> {
     }
 
     fn mentioning(&mut self, meaning: Meaning) -> Vec<u32> {
+        self.that_mean(meaning, self.mentions.mentioning(meaning.symbol))
+    }
+
+    /// Of the nodes that mention a name those that may mean it, and are reached by it.
+    fn that_mean(&mut self, meaning: Meaning, mentioning: &[u32]) -> Vec<u32> {
         let mentions = self.mentions;
         let mut found = Vec::new();
-        for &other in mentions.mentioning(meaning.symbol) {
+        for &other in mentioning {
             let mentioning = &mentions.nodes[other as usize];
             if !self.may_mean(mentioning.file, meaning.file) {
                 continue;
             }
             let follows = match mentioning.place {
-                Place::Macro => true,
+                Place::Macro(_) | Place::Pointer => true,
                 Place::Item(id) => {
                     let item = self.tree.item(id);
                     match item.kind {
@@ -157,6 +180,51 @@ impl Search<'_> {
             }
         }
         found
+    }
+
+    /// Nearly every function has some sign, and most operators are reached by a name that means something else in them:
+    /// only one that surely waits is mentioned by its sign.
+    fn expressions_with_operators(&mut self) {
+        let (tree, mentions) = (self.tree, self.mentions);
+        let reached = std::mem::take(&mut self.operators);
+        let (waiting, others) = reached.into_iter().partition(|index| self.surely_waits(*index));
+        self.operators = others;
+        let waiting: Vec<u32> = waiting;
+        for index in waiting {
+            self.waiting_operators.insert(index);
+            let Place::Item(id) = mentions.nodes[index as usize].place else { continue };
+            let item = tree.item(id);
+            // A member is called where its class is named.
+            let is_free = item.class.is_none() || item.attributes.is_friend;
+            let Some(sign) = sign(&item.name).filter(|_| is_free) else { continue };
+            let Some(symbol) = mentions.symbol(&item.name) else { continue };
+            let with_sign = mentions.with_sign(tree, sign);
+            for file in tree.declared_in(id).iter().copied().chain([item.file]) {
+                let meaning = Meaning { symbol, file, is_type: false };
+                if !self.meant.contains_key(&meaning) {
+                    let found = self.that_mean(meaning, &with_sign);
+                    found.iter().for_each(|other| self.reach(*other));
+                    self.meant.insert(meaning, found);
+                }
+            }
+        }
+    }
+
+    /// Its text has a barrier, or a name that leads to one whichever function of that name in view is meant.
+    fn surely_waits(&self, index: u32) -> bool {
+        let (tree, mentions) = (self.tree, self.mentions);
+        let node = &mentions.nodes[index as usize];
+        let leads_on = |symbol: &u32| {
+            let functions = tree.named(mentions.name(*symbol)).iter().copied().filter(|id| {
+                let item = tree.item(*id);
+                item.is_definition() && item.attributes.device && !item.is_kernel()
+            });
+            let is_reached = |id: ItemId| mentions.node_of(id).is_some_and(|node| self.reached[node as usize]);
+            let (waiting, others): (Vec<ItemId>, Vec<ItemId>) = functions.partition(|id| is_reached(*id));
+            let sees = |id: &ItemId| tree.sees(node.file, *id);
+            self.macros.contains(symbol) || !others.iter().any(sees) && waiting.iter().any(sees)
+        };
+        node.has_barrier || mentions.mentioned(index).iter().any(leads_on)
     }
 
     /// A functor with a barrier goes to a kernel template as an argument of its launch.
@@ -193,6 +261,12 @@ impl Search<'_> {
     }
 }
 
+/// `+` of `operator+`, which no name mentions.
+fn sign(name: &str) -> Option<&str> {
+    let sign = name.strip_prefix("operator")?;
+    sign.starts_with(|c: char| c.is_ascii_punctuation() && !matches!(c, '_' | '"' | '(' | '[')).then_some(sign)
+}
+
 fn is_kernel(tree: &Tree, node: &Node) -> bool {
     matches!(node.place, Place::Item(id) if tree.item(id).is_kernel())
 }
@@ -225,6 +299,9 @@ fn conclude(tree: &Tree, mentions: &Mentions, search: Search) -> Closure {
             (false, true) => closure.kernels_without.push(id),
             (true, false) => {
                 functions.push((index, id));
+                if search.waiting_operators.contains(&index) {
+                    closure.operators.push(id);
+                }
                 if node.has_barrier {
                     closure.holding.push(id);
                 }
@@ -281,7 +358,7 @@ impl Below {
             }
             let files = match node.place {
                 Place::Item(id) => tree.declared_in(id),
-                Place::Macro => &[],
+                Place::Macro(_) | Place::Pointer => &[],
             };
             for meaning in meanings(tree, mentions, node) {
                 for file in files.iter().copied().chain([node.file]) {

@@ -12,6 +12,7 @@ mod code;
 mod declarators;
 mod evaluate;
 mod locals;
+mod objects;
 mod scope;
 mod turns;
 
@@ -238,7 +239,7 @@ pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[String]) -> LaunchBo
     let mut frame = Frame::default();
     for (index, template) in code.templates.iter().enumerate() {
         let bound = match (template_args.get(index), &template.default) {
-            (Some(text), _) => Bound { value: evaluate::integer(text.as_bytes()).map(Value::Int), text: text.clone() },
+            (Some(text), _) => Bound::new(evaluate::integer(text.as_bytes()).map(Value::Int), text.clone()),
             (None, Some(default)) => Scope { work: &work, frame: &frame }.bind(&code, default.clone()),
             (None, None) => continue,
         };

@@ -47,6 +47,8 @@ pub struct Values {
     /// The condition of a block that ends in a branch, as a truth value; the selector of a switch.
     pub condition: Vec<Option<Symbol>>,
     pub phis: FxHashMap<Symbol, Phi>,
+    /// Those of the pass before: what a loop's variables come to is only known when a pass ends.
+    earlier_phis: FxHashMap<Symbol, Phi>,
     /// Loads and results whose agreement is that of these values.
     pub inputs: FxHashMap<Symbol, Vec<Symbol>>,
     /// Which write a load of a thread's own variable sees.
@@ -85,6 +87,8 @@ const MAX_STEPS: usize = 4_000_000;
 const MAX_STATE: usize = 80_000_000;
 /// Slots of a ring that is told by following it.
 const MAX_RING: i64 = 64;
+/// Variables of a loop that hand on their values in a ring.
+const MAX_TURNS: usize = 4;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Form {
@@ -92,8 +96,8 @@ enum Form {
     Same,
     /// Goes up by this each trip.
     Linear(Symbol),
-    /// Goes back and forth between the first value and this one.
-    Toggle(Symbol),
+    /// Takes the first value and these in turn.
+    Turns(Vec<Symbol>),
     /// `(first + n) % this`, however it is written
     Round(Symbol),
     /// `first << n`
@@ -147,6 +151,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         of: vec![Symbols::ZERO; graph.insts.len()],
         condition: vec![None; graph.blocks.len()],
         phis: FxHashMap::default(),
+        earlier_phis: FxHashMap::default(),
         inputs: FxHashMap::default(),
         seen: FxHashMap::default(),
         loads: FxHashMap::default(),
@@ -172,8 +177,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         steps: MAX_STEPS,
     };
     for pass in 0.. {
-        let phis = std::mem::take(&mut evaluator.values.phis);
-        let before = (evaluator.values.of.clone(), phis, evaluator.written.clone());
+        evaluator.values.earlier_phis = std::mem::take(&mut evaluator.values.phis);
+        let before = (evaluator.values.of.clone(), evaluator.written.clone());
         if !evaluator.pass() || pass >= MAX_PASSES {
             evaluator.values.unsettled = true;
             break;
@@ -182,8 +187,8 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         let written =
             evaluator.values.writes.iter().flat_map(|access| roots(&evaluator.values, access.address)).collect();
         evaluator.written = Some(written);
-        let after = (&evaluator.values.of, &evaluator.values.phis, &evaluator.written);
-        if !forms_changed && (&before.0, &before.1, &before.2) == after {
+        let settled = before.0 == evaluator.values.of && before.1 == evaluator.written;
+        if !forms_changed && settled && evaluator.values.earlier_phis == evaluator.values.phis {
             break;
         }
     }
@@ -247,6 +252,12 @@ fn is_variant(
     home.is_some_and(|home| flow.in_loop(home, index))
 }
 
+impl Values {
+    fn phi(&self, symbol: Symbol) -> Option<&Phi> {
+        self.phis.get(&symbol).or_else(|| self.earlier_phis.get(&symbol))
+    }
+}
+
 /// The bases an address may start from: objects, and pointers from outside.
 pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
     let mut found = Vec::new();
@@ -260,7 +271,7 @@ pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
         match values.symbols.node(base) {
             Node::Select(_, yes, no) => work.extend([*yes, *no]),
             Node::Leaf(Leaf::Left(_, inner)) => work.push_back(*inner),
-            Node::Leaf(Leaf::Phi(..)) => match values.phis.get(&base) {
+            Node::Leaf(Leaf::Phi(..)) => match values.phi(base) {
                 Some(phi) => work.extend(phi.incoming.iter().map(|(_, slot)| slot.value)),
                 None => found.push(base),
             },
@@ -563,12 +574,9 @@ impl Evaluator<'_> {
                         let gone = self.values.symbols.mul(step, trips);
                         self.plus(first.value, gone)
                     }
-                    Some(Form::Toggle(other)) => {
-                        let other = *other;
-                        let trips = self.values.symbols.leaf(Leaf::Iteration(block));
-                        let two = self.values.symbols.int(2);
-                        let odd = self.values.symbols.rem(trips, two);
-                        self.values.symbols.select(odd, other, first.value)
+                    Some(Form::Turns(others)) => {
+                        let others = others.clone();
+                        self.in_turn(block, first.value, &others)
                     }
                     Some(Form::Round(modulus)) => {
                         let modulus = *modulus;
@@ -590,6 +598,50 @@ impl Evaluator<'_> {
             }
         }
         self.written_in[index] = written;
+    }
+
+    /// `first` on the first trip, then the others, then again from the start.
+    fn in_turn(&mut self, header: BlockId, first: Symbol, others: &[Symbol]) -> Symbol {
+        let symbols = &mut self.values.symbols;
+        let trips = symbols.leaf(Leaf::Iteration(header));
+        let period = symbols.int(others.len() as i64 + 1);
+        let at = symbols.rem(trips, period);
+        let mut value = first;
+        for (other, trip) in others.iter().zip(1..) {
+            let trip = symbols.int(trip);
+            let on = if others.len() == 1 { at } else { symbols.equal(at, trip) };
+            value = symbols.select(on, *other, value);
+        }
+        value
+    }
+
+    /// `t = a; a = b; b = t`: variables of a loop that hand on their values in a ring. By the value that each has at the
+    /// loop's head, what it takes after its first one.
+    fn rings(&mut self, heads: &[Head]) -> FxHashMap<Symbol, Vec<Symbol>> {
+        let mut next: FxHashMap<Symbol, (Symbol, Symbol)> = FxHashMap::default();
+        for Head { block, key, first, value } in heads {
+            let Some(index) = self.flow.head_of[block.index()] else { continue };
+            let latches = self.flow.loops[index].latches.iter();
+            let mut backs =
+                latches.filter_map(|latch| self.out[latch.index()].as_ref()?.get(*key)).map(|slot| slot.value);
+            if let (Some(first), Some(back)) = (first, backs.next())
+                && backs.all(|other| other == back)
+                && !self.is_variant(first.value, index)
+            {
+                next.insert(*value, (first.value, back));
+            }
+        }
+        let ring = |start: Symbol| {
+            let mut others = Vec::new();
+            let mut at = next[&start].1;
+            while at != start && others.len() < MAX_TURNS {
+                let (first, back) = next.get(&at)?;
+                others.push(*first);
+                at = *back;
+            }
+            (at == start && !others.is_empty()).then_some((start, others))
+        };
+        next.keys().filter_map(|start| ring(*start)).collect()
     }
 
     /// Part of an aggregate that was written as a whole.
@@ -620,7 +672,9 @@ impl Evaluator<'_> {
     /// With the values at the latches known: what form each loop variable has. True: something changed.
     fn close_loops(&mut self) -> bool {
         let mut changed = false;
-        for Head { block, key, first, value } in std::mem::take(&mut self.heads) {
+        let heads = std::mem::take(&mut self.heads);
+        let rings = self.rings(&heads);
+        for Head { block, key, first, value } in heads {
             let symbol = self.values.symbols.leaf(Leaf::Phi(block, key));
             let Some(index) = self.flow.head_of[block.index()] else { continue };
             let latches = self.flow.loops[index].latches.clone();
@@ -640,6 +694,7 @@ impl Evaluator<'_> {
             let form = match (back, first) {
                 (_, None) => Form::Free,
                 (None, _) => Form::Same,
+                (Some(_), Some(_)) if rings.contains_key(&value) => Form::Turns(rings[&value].clone()),
                 (Some(back), Some(first)) if uniform_back => {
                     self.form(index, symbol, first.value, value, back, self.forms.get(&(block, key)).cloned())
                 }
@@ -672,7 +727,7 @@ impl Evaluator<'_> {
     ) -> Form {
         if back == value || back == first {
             return match old {
-                Some(Form::Toggle(_) | Form::Linear(_) | Form::Round(_) | Form::Doubling)
+                Some(Form::Turns(_) | Form::Linear(_) | Form::Round(_) | Form::Doubling)
                     if back == first && value != first =>
                 {
                     self.guess(index, value, first, back)
@@ -682,17 +737,16 @@ impl Evaluator<'_> {
         }
         match old {
             // Holds with the form put in: the step is still the step.
-            Some(Form::Toggle(other)) if value != phi => {
-                let back_on_even = {
-                    let trips = self.values.symbols.leaf(Leaf::Iteration(self.flow.loops[index].header));
-                    let (zero, one) = (Symbols::ZERO, Symbols::ONE);
-                    let mut at = |n: Symbol| {
-                        let with = FxHashMap::from_iter([(trips, n)]);
-                        self.values.symbols.replace(back, &with, &mut FxHashMap::default())
-                    };
-                    (at(zero), at(one))
+            Some(Form::Turns(others)) if value != phi => {
+                let symbols = &mut self.values.symbols;
+                let trips = symbols.leaf(Leaf::Iteration(self.flow.loops[index].header));
+                let mut comes_on = |trip: i64, wanted: Symbol| {
+                    let with = FxHashMap::from_iter([(trips, symbols.int(trip))]);
+                    symbols.replace(back, &with, &mut FxHashMap::default()) == wanted
                 };
-                if back_on_even == (other, first) { Form::Toggle(other) } else { Form::Free }
+                let round = (0..).zip(others.iter().chain([&first]));
+                let holds = round.fold(true, |holds, (trip, wanted)| holds && comes_on(trip, *wanted));
+                if holds { Form::Turns(others) } else { Form::Free }
             }
             Some(Form::Round(modulus)) if value != phi => {
                 let next = self.values.symbols.add_constant(value, 1);
@@ -733,7 +787,7 @@ impl Evaluator<'_> {
             let with = FxHashMap::from_iter([(value, second)]);
             let third = self.values.symbols.replace(back, &with, &mut FxHashMap::default());
             if third == first {
-                return Form::Toggle(second);
+                return Form::Turns(vec![second]);
             }
         }
         // x = (x + 1) % c
@@ -1081,7 +1135,7 @@ impl Evaluator<'_> {
                 }
                 Node::Leaf(Leaf::Left(_, inner)) => inward(*inner, &mut work),
                 Node::Leaf(Leaf::Phi(..)) => {
-                    for (_, slot) in self.values.phis.get(&base).map(|phi| phi.incoming.as_slice()).unwrap_or(&[]) {
+                    for (_, slot) in self.values.phi(base).map(|phi| phi.incoming.as_slice()).unwrap_or(&[]) {
                         inward(slot.value, &mut work);
                     }
                 }

@@ -7,6 +7,7 @@
 use super::evaluate::{Access, Values, roots};
 use super::extent::{Agreement, Extent};
 use super::facts::Facts;
+use super::places::{self, Same, either};
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
 use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
@@ -20,7 +21,7 @@ type Reached = Rc<[bool]>;
 /// Positions of the barriers that order memory.
 pub struct Order<'a> {
     graph: &'a Graph,
-    flow: &'a Flow,
+    pub flow: &'a Flow,
     block_of: &'a [BlockId],
     index_of: Vec<u32>,
     /// By block, position and group.
@@ -91,6 +92,21 @@ impl<'a> Order<'a> {
         }
         let passes = || !self.barrier_between(start, 0, u32::MAX, group);
         start == end || passes() && self.reached_from(start, group, true)[end.index()]
+    }
+
+    /// Whether some way leads from one instruction round into a further trip of a loop and there to the other, without a
+    /// barrier of the group between.
+    pub fn goes_round(&self, index: usize, from: InstId, to: InstId, group: Extent) -> bool {
+        let around = &self.flow.loops[index];
+        let start = self.block_of[from.index()];
+        if self.barrier_between(start, self.index_of[from.index()], u32::MAX, group) {
+            return false;
+        }
+        let reached = self.reached_from(start, group, true);
+        let comes = |latch: &BlockId| {
+            *latch == start || reached[latch.index()] && !self.barrier_between(*latch, 0, u32::MAX, group)
+        };
+        around.latches.iter().any(comes) && self.leads_to(around.header, to, group)
     }
 
     /// A barrier of the group stands in the block at a position from `low` up to `high`.
@@ -211,7 +227,7 @@ impl<'a> Memory<'a> {
         if let Some(known) = self.places.borrow().get(&address) {
             return known.clone();
         }
-        let found: Places = places(self.values, address).map(Rc::from);
+        let found: Places = places::places(self.values, address, &either).map(Rc::from);
         self.places.borrow_mut().insert(address, found.clone());
         found
     }
@@ -313,7 +329,7 @@ impl<'a> Memory<'a> {
     /// `done[blockIdx.x]`.
     fn is_of_other_blocks(&self, load: &Access, write: &Access) -> bool {
         let mut picked = false;
-        let meets = self.overlap(load.address, write.address, &mut |x, y| {
+        let meets = self.overlap(load.address, write.address, &mut |x, y, _| {
             let of_another = in_other_blocks(&self.values.symbols, x, y);
             picked |= of_another == Some(true);
             of_another.unwrap_or(x == y)
@@ -423,11 +439,13 @@ impl<'a> Memory<'a> {
         self.left.set(left);
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
-            && self.may_meet(facts, group, write.address, load.address)
-            || order.unordered(write.inst, load.inst, barrier, true) && self.may_meet_later(facts, group, write, load);
+            && self.may_meet_now(facts, group, write, load)
+            || order.unordered(write.inst, load.inst, barrier, true)
+                && self.may_meet_later(facts, group, barrier, write, load);
         let into_write = order.unordered(load.inst, write.inst, barrier, false)
-            && self.may_meet(facts, group, load.address, write.address)
-            || order.unordered(load.inst, write.inst, barrier, true) && self.may_meet_later(facts, group, load, write);
+            && self.may_meet_now(facts, group, load, write)
+            || order.unordered(load.inst, write.inst, barrier, true)
+                && self.may_meet_later(facts, group, barrier, load, write);
         let races = into_write || into_load && !self.all_write_the_same(facts, load, write, group, control);
         races && !self.are_apart(facts, load, write, group <= Extent::BLOCK)
     }
@@ -528,103 +546,17 @@ impl<'a> Memory<'a> {
     }
 
     /// The addresses may be one, in the same trip of all loops.
-    fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
-        self.overlap(a, b, &mut |x, y| difference(&self.values.symbols, facts, group, x, y))
+    pub fn may_meet(&self, facts: &Facts, group: Extent, a: Symbol, b: Symbol) -> bool {
+        self.overlap(a, b, &mut |x, y, of_one| difference(&self.values.symbols, facts, group, x, y, of_one))
     }
 
-    /// The address of `late`, one trip of their common loop on, may be that of `early`.
-    fn may_meet_later(&self, facts: &Facts, group: Extent, early: &Access, late: &Access) -> bool {
-        let Some(index) = self.order.flow.common_loop(early.block, late.block) else {
-            return self.may_meet(facts, group, early.address, late.address);
-        };
-        let header = self.order.flow.loops[index].header;
-        let symbols = &self.values.symbols;
-        let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        self.overlap(early.address, late.address, &mut |x, y| {
-            if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
-                return a == b;
-            }
-            // Alternating slots: the two indices differ on each trip, as far as their period goes.
-            let leaves: Vec<Symbol> = symbols.leaves(x).into_iter().chain(symbols.leaves(y)).collect();
-            if leaves.iter().any(trip) && leaves.iter().all(trip) {
-                let at = |symbol: Symbol, n: i64| {
-                    let thread = super::facts::Thread { rank: 0, x: 0, y: 0, z: 0 };
-                    facts.value(symbol, &thread, &|_| Some(n))
-                };
-                let apart = (0..64).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
-                return !apart;
-            }
-            difference(symbols, facts, group, x, y)
-        })
-    }
-
-    /// Two addresses may be one: their bases may be one, and no step tells them apart. `same` compares two indices.
-    fn overlap(&self, a: Symbol, b: Symbol, same: &mut dyn FnMut(Symbol, Symbol) -> bool) -> bool {
-        let symbols = &self.values.symbols;
-        if a == b && symbols.leaves(a).is_empty() {
-            return true;
-        }
-        let (Some(here), Some(there)) = (self.places(a), self.places(b)) else { return true };
-        here.iter().any(|(base, steps)| {
-            there.iter().any(|(other, others)| {
-                if base != other {
-                    return !(is_root(symbols, *base) && is_root(symbols, *other));
-                }
-                !steps.iter().zip(others).any(|pair| match pair {
-                    (Step::Member(x), Step::Member(y)) => x != y,
-                    (Step::Index(x), Step::Index(y)) => !same(*x, *y),
-                    _ => false,
-                })
-            })
-        })
+    /// Two addresses may be one.
+    pub fn overlap(&self, a: Symbol, b: Symbol, same: &mut Same) -> bool {
+        places::may_be_one(&self.values.symbols, (a, self.places(a).as_deref()), (b, self.places(b).as_deref()), same)
     }
 }
 
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
-
-/// What two different ones of lead to memory apart: variables, and pointer parameters.
-fn is_root(symbols: &Symbols, base: Symbol) -> bool {
-    matches!(symbols.node(base), Node::Address(_) | Node::Leaf(Leaf::Source(Source::Param { .. })))
-}
-
-/// Places looked at for one address.
-const MAX_PLACES: usize = 16;
-
-/// Where an address may lead: a base and the steps from it, through `wanted ? &s.count : nullptr` and joins. `None`
-/// where that cannot be said, as for a pointer that moves on in a loop.
-fn places(values: &Values, address: Symbol) -> Option<Vec<(Symbol, Vec<Step>)>> {
-    let symbols = &values.symbols;
-    let mut found = Vec::new();
-    let mut seen: Vec<Symbol> = Vec::new();
-    let mut work: Vec<(Symbol, Vec<Step>)> = vec![(address, Vec::new())];
-    while let Some((at, behind)) = work.pop() {
-        let base = symbols.base(at);
-        let mut steps = symbols.steps(at);
-        steps.extend(behind);
-        if seen.len() > MAX_PLACES {
-            return None;
-        }
-        let ways: Vec<Symbol> = match symbols.node(base) {
-            Node::Int(_) => continue,
-            Node::Select(_, yes, no) => vec![*yes, *no],
-            Node::Leaf(Leaf::Left(_, inner)) => vec![*inner],
-            Node::Leaf(Leaf::Phi(..)) if values.phis.contains_key(&base) => {
-                if seen.contains(&base) {
-                    return None;
-                }
-                values.phis[&base].incoming.iter().map(|(_, slot)| slot.value).collect()
-            }
-            Node::Sum { .. } => return None,
-            _ => {
-                found.push((base, steps));
-                continue;
-            }
-        };
-        seen.push(base);
-        work.extend(ways.into_iter().map(|way| (way, steps.clone())));
-    }
-    Some(found)
-}
 
 /// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
 /// `None` where they are not so picked.
@@ -649,8 +581,9 @@ fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
 }
 
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
-/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint.
-fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
+/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint; but a loop
+/// that goes over the cells `of_one` buffer comes to the one asked for at some trip.
+pub fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol, of_one: bool) -> bool {
     if x == y {
         return true;
     }
@@ -675,6 +608,10 @@ fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Sym
     let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < group);
     if total.is_empty() {
         return per_thread || constant == other_constant;
+    }
+    let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
+    if of_one && total.keys().all(|term| symbols.leaves(*term).iter().any(is_trip)) {
+        return true;
     }
     bounds_x.is_finite() && bounds_y.is_finite()
 }

@@ -207,3 +207,15 @@ fn a_panic_costs_its_function_and_is_told() {
         assert_eq!(found(1), [rules::DIVERGENT_BRANCH.name]);
     });
 }
+
+#[test]
+fn one_literal_of_assembly() {
+    let assembly = |n: usize| {
+        kernel(&format!("if (threadIdx.x < 5) asm volatile(\"{}bar.sync 0;\");", "mov.u32 a, b; ".repeat(n)))
+    };
+    let folder = Folder::new("hostile-assembly");
+    folder.write("long.cu", assembly(8_000));
+    let (incomplete, ran) = check(&folder);
+    assert_eq!((incomplete, ran.json()["summary"]["findings"].as_u64()), (0, Some(2)));
+    assert_eq!(check_text("assembly-beyond", assembly(80_000)), 1);
+}

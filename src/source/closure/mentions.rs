@@ -25,7 +25,10 @@ pub(super) struct Node {
 #[derive(Copy, Clone)]
 pub(super) enum Place {
     Item(ItemId),
-    Macro,
+    /// One of its file's macros, by its number there.
+    Macro(u32),
+    /// What a pointer to functions stands for.
+    Pointer,
 }
 
 /// Who mentions what.
@@ -87,6 +90,33 @@ impl<'t> Mentions<'t> {
 
     pub fn mentioned(&self, node: u32) -> &[u32] {
         &self.mentioned[node as usize]
+    }
+
+    /// Device functions and macros with a sign in their text: what may call an operator. Few trees have one that waits.
+    pub fn with_sign(&self, tree: &Tree, sign: &str) -> Vec<u32> {
+        let holds = |bytes: &[u8], tokens: &[Token]| {
+            tokens.iter().any(|token| token.kind() == TokenKind::Punctuator && token.bytes(bytes) == sign.as_bytes())
+        };
+        let has_sign = |node: &Node| match node.place {
+            Place::Macro(number) => {
+                let file = tree.files.get(node.file);
+                let body = &file.macros[number as usize].body;
+                holds(&file.bytes, &file.tokens[body.start as usize..body.end as usize])
+            }
+            Place::Pointer => false,
+            Place::Item(id) => {
+                let attributes = &tree.item(id).attributes;
+                let mut found = false;
+                if attributes.kernel || attributes.device {
+                    tree.visit_tokens(id, |bytes, tokens, range| {
+                        found |= holds(bytes, &tokens[range.start as usize..range.end as usize]);
+                    });
+                }
+                found
+            }
+        };
+        let nodes = self.nodes.par_iter().zip(0..self.nodes.len() as u32);
+        nodes.filter(|(node, _)| has_sign(node)).map(|(_, index)| index).collect()
     }
 
     pub fn symbol(&self, name: &str) -> Option<u32> {
@@ -153,12 +183,13 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
     let in_view = spelt.redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
     group_words.redefined = in_view.map(|(word, _)| word.clone()).collect();
     let mut gathered = Vec::new();
-    for define in &file.macros {
+    for (define, number) in file.macros.iter().zip(0..) {
         let mut scan = Scan::new(symbols, words, &group_words, false);
         scan.tokens(&file.bytes, &file.tokens, define.body.clone());
         if scan.has_barrier || !scan.found.is_empty() {
             let name = symbols.get(file.text(define.name)).copied();
-            let node = Node { place: Place::Macro, file: id, name, has_barrier: scan.has_barrier, launches: false };
+            let place = Place::Macro(number);
+            let node = Node { place, file: id, name, has_barrier: scan.has_barrier, launches: false };
             gathered.push((node, scan.finish()));
         }
     }
@@ -189,7 +220,8 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             launches: is_function && !marked && has_launch,
         };
         for (pointer, held) in scan.pointers(tree, spelt.names) {
-            let node = Node { place: Place::Macro, file: id, name: Some(pointer), has_barrier: false, launches: false };
+            let node =
+                Node { place: Place::Pointer, file: id, name: Some(pointer), has_barrier: false, launches: false };
             gathered.push((node, vec![held]));
         }
         gathered.push((node, scan.finish()));
@@ -387,7 +419,11 @@ fn spells_barrier(text: &[u8]) -> bool {
     }
     [&b"bar."[..], b"barrier."].iter().any(|word| {
         memmem::find_iter(text, word).any(|at| {
-            let starts = at == 0 || !text[at - 1].is_ascii_alphanumeric() && text[at - 1] != b'_';
+            let before = &text[..at];
+            let joins = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            // `;\n\tbar.sync 0;`
+            let escaped = before.ends_with(b"\\n") || before.ends_with(b"\\t");
+            let starts = escaped || !before.last().is_some_and(joins);
             let rest = &text[at + word.len()..];
             let kinds: [&[u8]; 6] = [b"sync", b"arrive", b"red", b"warp", b"cta", b"cluster"];
             starts && kinds.iter().any(|kind| rest.starts_with(kind))

@@ -10,13 +10,13 @@ use super::{Dropped, Expansion};
 use crate::source::lexer::TokenKind;
 use crate::text::{Expanded, Invocation, Range as FileRange, Segment};
 
-/// Literals and names beyond this would hold the parser up; they are cut to an empty one.
-const MAX_TOKEN: usize = 1 << 16;
+/// Literals and names beyond this would hold the parser up; they are cut to an empty one, and the text is not whole.
+const MAX_TOKEN: usize = 1 << 20;
 /// Blanks between neighbours beyond this are not kept.
 const MAX_GAP: usize = 256;
 
 pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
-    let mut writer = Writer { machine, text: Vec::new(), segments: Vec::new(), last: None };
+    let mut writer = Writer { machine, text: Vec::new(), segments: Vec::new(), last: None, cut: false };
     let mut dropped = Vec::new();
     let mut pending = rewritten.dropped.into_iter().peekable();
     for (index, piece) in rewritten.pieces.iter().enumerate() {
@@ -28,6 +28,7 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
     for (_, pieces) in pending {
         dropped.extend(writer.dropped(&pieces));
     }
+    let overflowed = machine.overflowed || writer.cut;
     let (text, mut segments) = (writer.text, writer.segments);
     let mut text = String::from_utf8(text).unwrap_or_else(|error| one_for_one(error.as_bytes()));
     text.shrink_to_fit();
@@ -45,7 +46,7 @@ pub fn emit(machine: &Machine, rewritten: Rewritten) -> Expansion {
             }
         })
         .collect();
-    Expansion { expanded: Expanded { text, segments, invocations }, dropped, overflowed: machine.overflowed }
+    Expansion { expanded: Expanded { text, segments, invocations }, dropped, overflowed }
 }
 
 struct Writer<'m, 'u, 'f> {
@@ -53,6 +54,7 @@ struct Writer<'m, 'u, 'f> {
     text: Vec<u8>,
     segments: Vec<Segment>,
     last: Option<Piece>,
+    cut: bool,
 }
 
 impl<'m> Writer<'m, '_, '_> {
@@ -62,6 +64,7 @@ impl<'m> Writer<'m, '_, '_> {
         }
         let bytes = self.machine.spelling(piece);
         let verbatim = piece.file != SCRATCH && piece.flags & SPLICED == 0 && bytes.len() <= MAX_TOKEN;
+        self.cut |= bytes.len() > MAX_TOKEN;
         let bytes: &[u8] = match piece.kind {
             _ if bytes.len() <= MAX_TOKEN => &bytes,
             TokenKind::String | TokenKind::Unknown => b"\"\"",

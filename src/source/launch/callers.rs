@@ -52,7 +52,7 @@ pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>>
         let mut frame = Frame::default();
         for (template, text) in code.templates.iter().zip(arguments) {
             let value = super::evaluate::integer(text.as_bytes()).map(super::evaluate::Value::Int);
-            frame.templates.insert(template.name.clone(), Bound { value, text });
+            frame.templates.insert(template.name.clone(), Bound::new(value, text));
         }
         if !code.templates.is_empty() {
             found.push(Some(frame));
@@ -107,7 +107,7 @@ fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, f
         let mut bound = Frame::default();
         for (index, param) in code.params.iter().enumerate() {
             let argument = match (call.arguments.get(index), &param.default) {
-                (Some(argument), _) => scope.bind(caller, argument.clone()),
+                (Some(argument), _) => scope.bind_parameter(caller, argument.clone(), code, index),
                 (None, Some(default)) => Scope { work, frame: &Frame::default() }.bind(code, default.clone()),
                 (None, None) => Bound::default(),
             };

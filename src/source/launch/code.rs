@@ -19,6 +19,8 @@ pub(super) struct Code {
     /// Of a method defined outside of its class template, those of the class as they are called there.
     pub class_templates: Vec<Parameter>,
     pub params: Vec<Parameter>,
+    /// The type of a function's result.
+    pub result: Range<usize>,
     /// Without its braces; empty for what is no function.
     pub body: Range<usize>,
     pub sites: Vec<Site>,
@@ -33,6 +35,7 @@ pub(super) struct Code {
 #[derive(Debug)]
 pub(super) struct Parameter {
     pub name: String,
+    pub ty: Range<usize>,
     pub default: Option<Range<usize>>,
     /// The function may write through it.
     pub is_mutable_reference: bool,
@@ -74,6 +77,7 @@ impl Code {
             templates: Vec::new(),
             class_templates: Vec::new(),
             params: Vec::new(),
+            result: 0..0,
             body: 0..0,
             sites: Vec::new(),
             by_reference: FxHashSet::default(),
@@ -93,9 +97,11 @@ impl Code {
             at = end;
         }
         if item.function().is_some() {
+            let start = at;
             while at < code.view.len() && !code.view.byte(at, b'(') {
                 at = code.view.step(at);
             }
+            code.result = start..at.max(start + 1) - 1;
             code.params = parameters(&code.view, code.view.inside(at));
             at = code.view.behind(at);
             while at < code.view.len() && !code.view.byte(at, b'{') {
@@ -119,6 +125,7 @@ impl Code {
             templates: Vec::new(),
             class_templates: Vec::new(),
             params: Vec::new(),
+            result: 0..0,
             body: 0..0,
             sites: Vec::new(),
             by_reference: FxHashSet::default(),
@@ -169,6 +176,7 @@ fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
             at = view.step(at);
         }
         found.push(Parameter {
+            ty: piece.start..name.unwrap_or(piece.start),
             name: name.map_or(String::new(), |name| String::from_utf8_lossy(view.text(name)).into_owned()),
             default,
             is_mutable_reference: is_reference && !is_const,

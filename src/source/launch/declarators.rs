@@ -7,6 +7,9 @@ use std::ops::Range;
 
 /// Whether a name is one that is declared there.
 pub(super) fn is_declarator(view: &View, at: usize) -> bool {
+    if binding(view, at).is_some() {
+        return true;
+    }
     if !matches!(view.text(at + 1), b"=" | b";" | b"," | b"(" | b"{" | b"[" | b")" | b":") {
         return false;
     }
@@ -24,6 +27,7 @@ pub(super) fn is_declarator(view: &View, at: usize) -> bool {
     let before = view.text(at - 1);
     match before {
         b"*" | b"&" | b"&&" | b">" => is_type(view, start..at),
+        b"}" => closes_type(view, at - 1, start),
         b"," => {
             // A later declarator of a list: the first one is a declarator, and no bracket opens in between.
             let first = (start..at)
@@ -32,6 +36,20 @@ pub(super) fn is_declarator(view: &View, at: usize) -> bool {
         }
         _ => view.identifier(at - 1).is_some() && is_type(view, start..at),
     }
+}
+
+/// The bracket of `auto [a, b] = ..` round one of its names.
+pub(super) fn binding(view: &View, at: usize) -> Option<usize> {
+    let open = view.bracket_round(at).filter(|open| view.byte(*open, b'['))?;
+    let word = (0..open).rev().find(|at| !matches!(view.text(*at), b"&" | b"&&"))?;
+    let is_binding = view.is(word, b"auto") && matches!(view.text(view.behind(open)), b"=" | b"{" | b"(" | b":");
+    (is_binding && matches!(view.text(at + 1), b"," | b"]") && view.identifier(at).is_some()).then_some(open)
+}
+
+/// `struct {int grid, block;} shape`: the brace closes the type of what is declared behind it.
+fn closes_type(view: &View, brace: usize, start: usize) -> bool {
+    let open = view.opener(brace);
+    view.byte(brace, b'}') && (start..open).any(|at| view.is(at, b"struct")) && is_type(view, start..open)
 }
 
 fn ends_type(view: &View, range: Range<usize>) -> bool {

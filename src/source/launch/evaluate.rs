@@ -274,6 +274,15 @@ impl Parser<'_, '_> {
             b"sizeof" => return None,
             _ => {}
         }
+        if let [(object, None)] = path[..]
+            && self.at + 2 < self.end
+            && view.byte(self.at, b'.')
+            && view.byte(self.at + 2, b'(')
+        {
+            let (method, open) = (self.at + 1, self.at + 2);
+            self.at = view.behind(open);
+            return self.scope.method(self.code, object, method, &view.split_at_commas(view.inside(open)));
+        }
         let mut members = Vec::new();
         while self.at + 1 < self.end
             && (view.byte(self.at, b'.') || view.is(self.at, b"->"))
@@ -407,7 +416,7 @@ fn operator(text: &[u8]) -> Option<(u8, Operator)> {
     Some(operator)
 }
 
-fn is_type_word(word: &[u8]) -> bool {
+pub(super) fn is_type_word(word: &[u8]) -> bool {
     matches!(
         word,
         b"int"

@@ -5,9 +5,10 @@
 
 use super::choices::{Happened, happened};
 use super::code::Code;
-use super::declarators::{is_declarator, is_statement_word};
+use super::declarators::{binding, is_declarator, is_statement_word};
 use super::evaluate::{Number, Value, evaluate};
-use super::scope::Scope;
+use super::objects::Layout;
+use super::scope::{Frame, Scope};
 use super::turns::{self, element, lambda_argument, lambda_parameters};
 use crate::source::items::View;
 use std::ops::Range;
@@ -27,9 +28,10 @@ pub(super) fn local(scope: &Scope, code: &Code, name: &[u8], members: &[&[u8]], 
     Local::Known(variable.value_at(name, at))
 }
 
-/// The value of a parameter, which `initial` is at entry, at a place behind possible writes to it.
-pub(super) fn written_parameter(code: &Code, name: &[u8], at: usize) -> bool {
-    code.uses(name, code.body.start..at).iter().any(|found| write(code, *found).is_some())
+/// Whether a parameter may have been written, as a whole or in part, before a place.
+pub(super) fn written_parameter(scope: &Scope, code: &Code, name: &[u8], at: usize) -> bool {
+    let uses = code.uses(name, code.body.start..at);
+    uses.iter().any(|found| write(code, *found).is_some() || is_changed_by_method(scope, code, *found))
 }
 
 pub(super) fn is_written(code: &Code, name: &[u8], range: Range<usize>) -> bool {
@@ -79,6 +81,8 @@ struct Write {
     members: Vec<Range<usize>>,
     /// The value, for a plain assignment.
     value: Option<Range<usize>>,
+    /// The variable, or its address, is an argument of a call.
+    is_argument: bool,
 }
 
 impl Variable<'_, '_> {
@@ -86,33 +90,44 @@ impl Variable<'_, '_> {
         let view = &self.code.view;
         let specifiers: Vec<&[u8]> = (self.statement..self.declared).map(|at| view.text(at)).collect();
         let is_const = specifiers.iter().any(|word| matches!(*word, b"const" | b"constexpr"));
-        let is_reference = view.is(self.declared - 1, b"&");
+        let is_reference = view.is(self.declared - 1, b"&") && binding(view, self.declared).is_none();
         let is_extent = specifiers.iter().any(|word| matches!(*word, b"dim3" | b"uint3"));
         if is_reference && !is_const {
             return None;
         }
-        let mut value = self.initial(is_extent);
+        let value = self.initial(is_extent);
         if is_const {
             return value;
         }
         if let Some(counted) = turns::counted(self.scope, self.code, self.declared, value, at) {
             return counted;
         }
+        self.followed(name, value, at, is_extent)
+    }
+
+    /// What becomes of a value by the writes up to a place.
+    fn followed(&self, name: &[u8], mut value: Option<Value>, at: usize, is_extent: bool) -> Option<Value> {
+        let view = &self.code.view;
         let mut last_sure = self.declared;
         let mut later: Vec<usize> = Vec::new();
         for found in self.code.uses(name, self.declared + 1..self.code.body.end) {
-            let Some(write) = write(self.code, *found) else { continue };
+            let Some(write) = write(self.code, *found).or_else(|| self.write_of_object(*found)) else { continue };
             if !self.concerns(&write) {
                 continue;
             }
-            if write.at > at {
+            if write.at >= at {
                 later.push(write.at);
                 continue;
             }
-            match happened(self.scope, self.code, write.at, at) {
+            // An argument is written when the call is made.
+            let call = view.bracket_round(write.at).filter(|_| write.is_argument);
+            match happened(self.scope, self.code, call.map_or(write.at, |open| open - 1), at) {
                 Happened::Surely => {
                     last_sure = write.at;
-                    value = self.written(value, &write, is_extent);
+                    value = match write.is_argument {
+                        true => self.filled(value, write.at),
+                        false => self.written(value, &write, is_extent),
+                    };
                 }
                 Happened::Not => {}
                 Happened::Unless { start, end } => value = self.limited(name, value, start..end),
@@ -145,28 +160,103 @@ impl Variable<'_, '_> {
         }
     }
 
+    /// What a call does to an object that is none of the writes of a plain variable.
+    fn write_of_object(&self, at: usize) -> Option<Write> {
+        let is_object = !self.members.is_empty();
+        let write = |is_argument| Write { at, members: Vec::new(), value: None, is_argument };
+        if is_object && is_changed_by_method(self.scope, self.code, at) {
+            return Some(write(false));
+        }
+        let view = &self.code.view;
+        let is_argument = matches!(view.text(at - 1), b"(" | b",") && matches!(view.text(at + 1), b"," | b")");
+        // A function that is not in view may write what it is given.
+        let open = view.bracket_round(at).filter(|_| is_object && is_argument)?;
+        let name = open.checked_sub(1).and_then(|name| view.identifier(name))?;
+        let is_in_view = |name| !self.scope.work.tree.visible(self.code.file, name).is_empty();
+        let is_unseen = std::str::from_utf8(name).is_ok_and(|name| !is_in_view(name));
+        (is_unseen && !is_declarator(view, open - 1)).then(|| write(true))
+    }
+
+    /// What a function makes of an object that it is given by reference or by its address.
+    fn filled(&self, value: Option<Value>, at: usize) -> Option<Value> {
+        let view = &self.code.view;
+        let open = view.bracket_round(at)?;
+        let arguments = view.split_at_commas(view.inside(open));
+        let position = arguments.iter().position(|argument| argument.contains(&at))?;
+        let called = self.scope.called(self.code, open.checked_sub(1)?, arguments.len() as u32)?;
+        let param = called.params.get(position)?.name.clone();
+        let uses = called.uses(param.as_bytes(), called.body.clone());
+        // Handed on, or behind a way out, it may be anything.
+        let is_member =
+            |at: &usize| matches!(called.view.text(at + 1), b"." | b"->") && !called.view.byte(at + 3, b'(');
+        let leaves = called.body.clone().any(|at| called.view.is(at, b"return"));
+        if self.members.is_empty() || leaves || !uses.iter().all(is_member) {
+            return None;
+        }
+        // What is asked for inside is what the other arguments say; the object itself is not known there.
+        let mut frame: Frame = self.scope.frame_of(self.code, &called, &arguments);
+        frame.params.remove(&param);
+        let scope = Scope { work: self.scope.work, frame: &frame };
+        let start = called.body.start - 1;
+        let inside =
+            Variable { scope: &scope, code: &called, members: self.members, statement: start, declared: start };
+        inside.followed(param.as_bytes(), value, called.body.end, false)
+    }
+
+    /// A member of an object, as it is declared.
+    fn object(&self) -> Option<Value> {
+        let (view, scope, code) = (&self.code.view, self.scope, self.code);
+        let names_config = || self.members[0].ends_with(b"Dim").then(Layout::config);
+        let layout = || scope.layout(code, self.statement..self.declared).or_else(names_config);
+        let made = |inside: Range<usize>| scope.aggregate(code, inside, &layout()?, self.members);
+        match initialiser(view, self.declared) {
+            _ if matches!(view.text(self.declared - 1), b"*" | b"[") => None,
+            Initialiser::None => made(self.declared..self.declared),
+            Initialiser::Expression(range) if view.byte(range.start, b'{') => made(view.inside(range.start)),
+            Initialiser::Arguments(range)
+                if view.byte(self.declared + 1, b'(') && view.split_at_commas(range.clone()).len() == 1 =>
+            {
+                scope.member_of(code, range, self.members)
+            }
+            Initialiser::Arguments(range) => made(range),
+            Initialiser::Expression(range) => scope.member_of(code, range, self.members),
+            Initialiser::Other => None,
+        }
+    }
+
     fn initial(&self, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
+        if let Some(open) = binding(view, self.declared) {
+            let names = view.split_at_commas(view.inside(open));
+            let position = names.iter().position(|name| name.start == self.declared)?;
+            let behind = view.behind(open);
+            let whole = match initialiser(view, behind - 1) {
+                Initialiser::Expression(range) | Initialiser::Arguments(range) => range,
+                _ => return None,
+            };
+            return self.component(self.scope.part(self.code, whole, position)?, 0);
+        }
+        if !self.members.is_empty() && !is_extent && lambda_parameters(view, self.declared).is_none() {
+            return match element(self.scope, self.code, self.declared) {
+                Some(_) => None,
+                None => self.object(),
+            };
+        }
         match initialiser(view, self.declared) {
             _ if lambda_parameters(view, self.declared).is_some() => {
                 let value = evaluate(self.scope, self.code, lambda_argument(self.scope, self.code, self.declared)?)?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
-            Initialiser::None if self.members.last().is_some_and(|member| member.ends_with(b"Dim")) || is_extent => {
-                self.component(Value::Extent([Some(Number::ONE); 3]), 0)
-            }
+            Initialiser::None if is_extent => self.component(Value::Extent([Some(Number::ONE); 3]), 0),
             Initialiser::None => None,
-            Initialiser::Expression(range) | Initialiser::Arguments(range) if self.members.is_empty() || is_extent => {
+            Initialiser::Expression(range) | Initialiser::Arguments(range) => {
                 let value = if is_extent { self.extent(range) } else { evaluate(self.scope, self.code, range)? };
                 self.component(value, 0)
             }
-            Initialiser::Expression(range) if view.byte(range.start, b'{') => self.aggregate(view.inside(range.start)),
-            Initialiser::Arguments(range) => self.aggregate(range),
             Initialiser::Other => {
                 let value = evaluate(self.scope, self.code, element(self.scope, self.code, self.declared)?)?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
-            Initialiser::Expression(_) => None,
         }
     }
 
@@ -181,34 +271,6 @@ impl Variable<'_, '_> {
             extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::number);
         }
         Value::Extent(extent)
-    }
-
-    /// `cudaLaunchConfig_t config = {grid, block, ..};`
-    fn aggregate(&self, inside: Range<usize>) -> Option<Value> {
-        let view = &self.code.view;
-        let pieces = view.split_at_commas(inside);
-        // `{.gridDim = grid, .blockDim = block}`
-        if pieces.iter().any(|piece| view.byte(piece.start, b'.') && view.is(piece.start + 2, b"=")) {
-            let member = *self.members.first()?;
-            let value = match pieces.iter().find(|piece| view.text(piece.start + 1) == member) {
-                Some(piece) => Value::Extent(evaluate(self.scope, self.code, piece.start + 3..piece.end)?.extent()),
-                None => Value::Extent([Some(Number::ONE); 3]),
-            };
-            return self.component(value, 1);
-        }
-        let index = match *self.members.first()? {
-            b"gridDim" => 0,
-            b"blockDim" => 1,
-            _ => return None,
-        };
-        if pieces.len() <= 1 {
-            return self.component(Value::Extent([Some(Number::ONE); 3]), 1);
-        }
-        let value = match pieces.get(index) {
-            Some(piece) => evaluate(self.scope, self.code, piece.clone())?,
-            None => Value::Extent([Some(Number::ONE); 3]),
-        };
-        self.component(value, 1)
     }
 
     /// From a value the component that the members behind `used` name.
@@ -252,7 +314,11 @@ impl Variable<'_, '_> {
         }
         let view = &self.code.view;
         if write.members.is_empty() && !self.members.is_empty() && !is_extent {
-            return if view.byte(assigned.start, b'{') { self.aggregate(view.inside(assigned.start)) } else { None };
+            if !view.byte(assigned.start, b'{') {
+                return self.scope.member_of(self.code, assigned, self.members);
+            }
+            let layout = self.scope.layout(self.code, self.statement..self.declared)?;
+            return self.scope.aggregate(self.code, view.inside(assigned.start), &layout, self.members);
         }
         let value = evaluate(self.scope, self.code, assigned)?;
         let is_extent =
@@ -277,6 +343,14 @@ fn axis(member: &[u8]) -> Option<usize> {
         b"z" => Some(2),
         _ => None,
     }
+}
+
+/// `object.resize(128)`: the method may change the object.
+fn is_changed_by_method(scope: &Scope, code: &Code, at: usize) -> bool {
+    let view = &code.view;
+    matches!(view.text(at + 1), b"." | b"->")
+        && view.byte(at + 3, b'(')
+        && view.identifier(at + 2).is_some_and(|method| !scope.only_reads(code, method))
 }
 
 /// The declaration that a name at `at` means: the last one before it whose scope is still open.
@@ -335,7 +409,7 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 
 /// Where the scope of what is declared at `at` ends.
 pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
-    let Some(open) = view.bracket_round(at) else { return body_end };
+    let Some(open) = view.bracket_round(binding(view, at).unwrap_or(at)) else { return body_end };
     if view.byte(open, b'(') {
         if view.is(open.wrapping_sub(1), b"]") {
             // A lambda's parameter.
@@ -402,17 +476,20 @@ fn write(code: &Code, at: usize) -> Option<Write> {
     let view = &code.view;
     let mut members = Vec::new();
     let mut end = at + 1;
-    while view.byte(end, b'.') && view.identifier(end + 1).is_some() && !view.byte(end + 2, b'(') {
+    while (view.byte(end, b'.') || view.is(end, b"->"))
+        && view.identifier(end + 1).is_some()
+        && !view.byte(end + 2, b'(')
+    {
         members.push(end + 1..end + 2);
         end += 2;
     }
-    let unknown = |members| Some(Write { at, members, value: None });
+    let unknown = |members| Some(Write { at, members, value: None, is_argument: false });
     match view.text(end) {
         b"=" => {
             let start = end + 1;
             let stop = statement_end(view, start) - 1;
             let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{'));
-            return Some(Write { at, members, value: (!inside).then_some(start..stop) });
+            return Some(Write { at, members, value: (!inside).then_some(start..stop), is_argument: false });
         }
         b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"<<=" | b">>=" | b"&=" | b"|=" | b"^=" | b"++" | b"--" => {
             return unknown(members);
@@ -427,10 +504,12 @@ fn write(code: &Code, at: usize) -> Option<Write> {
             let reads = reads.is_some_and(|callee| {
                 callee.starts_with(b"cudaLaunchKernelEx") || callee.starts_with(b"hipLaunchKernelEx")
             });
-            return if reads { None } else { unknown(members) };
+            let is_argument = members.is_empty() && matches!(view.text(at - 2), b"(" | b",");
+            return (!reads).then_some(Write { at, members, value: None, is_argument });
         }
         b"(" | b"," if matches!(view.text(end), b"," | b")") => {
-            return if code.passes_by_reference(at) { unknown(members) } else { None };
+            let is_argument = members.is_empty();
+            return code.passes_by_reference(at).then_some(Write { at, members, value: None, is_argument });
         }
         _ => {}
     }

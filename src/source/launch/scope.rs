@@ -17,6 +17,23 @@ use std::sync::{Arc, PoisonError};
 pub(super) struct Bound {
     pub value: Option<Value>,
     pub text: String,
+    /// Of an object, members that are known.
+    pub fields: Vec<(String, Value)>,
+}
+
+impl Bound {
+    pub fn new(value: Option<Value>, text: String) -> Bound {
+        Bound { value, text, fields: Vec::new() }
+    }
+
+    /// What is known of it, or of one of its members.
+    fn component(&self, members: &[&[u8]]) -> Option<Value> {
+        if let (None, Some((member, rest))) = (self.value, members.split_first()) {
+            let field = self.fields.iter().find(|(name, _)| name.as_bytes() == *member);
+            return component(field?.1, rest);
+        }
+        component(self.value?, members)
+    }
 }
 
 /// A function as called from one place: what is known of its parameters.
@@ -24,6 +41,8 @@ pub(super) struct Bound {
 pub(super) struct Frame {
     pub params: FxHashMap<String, Bound>,
     pub templates: FxHashMap<String, Bound>,
+    /// Members of the object that a method is called on.
+    pub own: FxHashMap<String, Value>,
     /// What the branches and checks round a launch say of variables: `case 256:`, `if (threads <= 256)`.
     pub assumed: Vec<(String, Value)>,
 }
@@ -32,11 +51,11 @@ impl Frame {
     /// It says nothing but what parameters of this function stand for.
     fn speaks_of(&self, code: &Code) -> bool {
         let is_own = |name: &String| code.templates.iter().chain(&code.class_templates).any(|own| own.name == *name);
-        self.assumed.is_empty() && self.templates.keys().all(is_own)
+        self.assumed.is_empty() && self.own.is_empty() && self.templates.keys().all(is_own)
     }
 
     fn is_empty(&self) -> bool {
-        self.params.is_empty() && self.templates.is_empty() && self.assumed.is_empty()
+        self.params.is_empty() && self.templates.is_empty() && self.own.is_empty() && self.assumed.is_empty()
     }
 }
 
@@ -114,7 +133,7 @@ impl Scope<'_> {
         }
     }
 
-    fn plain_name(&self, code: &Code, name: &[u8], key: &str, members: &[&[u8]], at: usize) -> Option<Value> {
+    pub fn plain_name(&self, code: &Code, name: &[u8], key: &str, members: &[&[u8]], at: usize) -> Option<Value> {
         if let Local::Known(value) = local(self, code, name, members, at) {
             return value;
         }
@@ -123,7 +142,7 @@ impl Scope<'_> {
                 self.work.needs_caller.set(true);
                 return None;
             };
-            return if written_parameter(code, name, at) { None } else { component(bound.value?, members) };
+            return if written_parameter(self, code, name, at) { None } else { bound.component(members) };
         }
         if code.templates.iter().chain(&code.class_templates).any(|template| template.name == key) {
             let Some(bound) = self.frame.templates.get(key) else {
@@ -134,6 +153,9 @@ impl Scope<'_> {
         }
         if let Some(bound) = self.frame.templates.get(key) {
             return component(bound.value?, members);
+        }
+        if let Some(own) = self.frame.own.get(key) {
+            return component(*own, members);
         }
         if let Some(class) = self.work.tree.item(code.item).class {
             if self.work.code(class).templates.iter().any(|template| template.name == key) {
@@ -214,7 +236,7 @@ impl Scope<'_> {
                 _ => self.written(code, piece),
             },
         };
-        Bound { value, text }
+        Bound::new(value, text)
     }
 
     /// The text of a type or an expression; what template parameters of the function stand for instead of them.
@@ -240,7 +262,7 @@ impl Scope<'_> {
                     1 => super::evaluate::integer(view.text(piece.start)).map(Value::Int),
                     _ => None,
                 };
-                Bound { value, text: view.spelled(piece) }
+                Bound::new(value, view.spelled(piece))
             };
             pieces.into_iter().map(bound).collect()
         });
@@ -345,10 +367,26 @@ impl Scope<'_> {
 
     /// A function in view, by the `return` that is taken.
     pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
+        self.with_result(code, path.last()?.0, arguments, evaluate)
+    }
+
+    /// The same, of what the function returns, by its tokens, whatever `read` makes of it.
+    pub fn with_result<T>(
+        &self,
+        code: &Code,
+        name: usize,
+        arguments: &[Range<usize>],
+        read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>,
+    ) -> Option<T> {
+        let called = self.called(code, name, arguments.len() as u32)?;
+        let frame = self.frame_of(code, &called, arguments);
+        Scope { work: self.work, frame: &frame }.result(&called, read)
+    }
+
+    /// The one function in view that takes so many arguments.
+    pub fn called(&self, code: &Code, name: usize, count: u32) -> Option<Arc<Code>> {
         let tree = self.work.tree;
-        let (name, _) = path.last()?;
-        let name = std::str::from_utf8(code.view.text(*name)).ok()?;
-        let count = arguments.len() as u32;
+        let name = std::str::from_utf8(code.view.text(name)).ok()?;
         let fits = |id: &ItemId| {
             let item = tree.item(*id);
             item.is_definition()
@@ -358,27 +396,38 @@ impl Scope<'_> {
         };
         let candidates: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(fits).collect();
         let [only] = candidates.as_slice() else { return None };
-        let callee: Arc<Code> = self.work.code(*only);
-        let view = &callee.view;
-        let returns: Vec<usize> = callee.body.clone().filter(|at| view.is(*at, b"return")).collect();
-        if returns.is_empty() || returns.len() > MAX_RETURNS {
-            return None;
-        }
+        Some(self.work.code(*only))
+    }
+
+    /// A function's parameters as they are in a call.
+    pub fn frame_of(&self, code: &Code, called: &Code, arguments: &[Range<usize>]) -> Frame {
         let mut frame = Frame::default();
-        for (index, param) in callee.params.iter().enumerate() {
+        for (index, param) in called.params.iter().enumerate() {
             let bound = match (arguments.get(index), &param.default) {
-                (Some(argument), _) => self.bind(code, argument.clone()),
-                (None, Some(default)) => self.bind(&callee, default.clone()),
+                (Some(argument), _) => self.bind_parameter(code, argument.clone(), called, index),
+                (None, Some(default)) => self.bind(called, default.clone()),
                 (None, None) => Bound::default(),
             };
             frame.params.insert(param.name.clone(), bound);
         }
-        let scope = Scope { work: self.work, frame: &frame };
+        frame
+    }
+
+    /// The `return` of this frame's function that is taken.
+    pub fn result<T>(&self, called: &Code, read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>) -> Option<T> {
+        let view = &called.view;
+        let returns: Vec<usize> = called.body.clone().filter(|at| view.is(*at, b"return")).collect();
+        if returns.len() > MAX_RETURNS {
+            return None;
+        }
         for at in returns {
-            match happened(&scope, &callee, at, callee.body.end) {
+            match happened(self, called, at, called.body.end) {
                 Happened::Surely => {
-                    let end = (at..callee.body.end).find(|at| view.byte(*at, b';'))?;
-                    return evaluate(&scope, &callee, at + 1..end);
+                    let mut end = at + 1;
+                    while end < called.body.end && !view.byte(end, b';') {
+                        end = view.step(end);
+                    }
+                    return read(self, called, at + 1..end);
                 }
                 Happened::Not | Happened::Unless { .. } => {}
                 Happened::Perhaps => return None,
@@ -388,7 +437,7 @@ impl Scope<'_> {
     }
 }
 
-fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
+pub(super) fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
     match (value, members) {
         (value, []) => Some(value),
         (Value::Extent(extent), [axis]) => {
@@ -428,7 +477,7 @@ fn local_alias(view: &View, body: Range<usize>, name: &[u8]) -> Option<Range<usi
     })
 }
 
-fn alias_target(view: &View) -> Option<Range<usize>> {
+pub(super) fn alias_target(view: &View) -> Option<Range<usize>> {
     let end = (0..view.len()).find(|at| view.byte(*at, b';')).unwrap_or(view.len());
     if view.is(0, b"typedef") {
         return Some(1..end.checked_sub(1)?);

@@ -1,0 +1,427 @@
+//! Objects that hold a launch's shape, member by member: braces, the members' own defaults, what functions return, pairs.
+//!
+//! No constructor is followed: an object of a class that has one, or a base, is unknown.
+
+use super::code::{Callee, Code};
+use super::evaluate::{Number, Value, evaluate, is_type_word};
+use super::scope::{Bound, Frame, Scope, component, last_name};
+use crate::graph::ItemId;
+use crate::source::items::{ItemKind, View};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Members of an argument that are looked at.
+const MAX_FIELDS: usize = 16;
+
+/// A class of which each object is what its members are.
+pub(super) struct Layout {
+    /// Where the members are declared, unless that is in the function itself.
+    code: Option<Arc<Code>>,
+    class: Option<ItemId>,
+    /// Its template arguments.
+    frame: Frame,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Field {
+    name: String,
+    ty: Range<usize>,
+    default: Option<Range<usize>>,
+    is_extent: bool,
+    /// It takes one value of a list in braces, whatever that is.
+    takes_one: bool,
+}
+
+impl Layout {
+    /// Of `cudaLaunchConfig_t`, which no file in view declares.
+    pub fn config() -> Layout {
+        let names = ["gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"];
+        let field = |name: &str| Field {
+            name: name.into(),
+            is_extent: name.ends_with("Dim"),
+            takes_one: true,
+            ..Field::default()
+        };
+        Layout { code: None, class: None, frame: Frame::default(), fields: names.map(field).into() }
+    }
+}
+
+impl Scope<'_> {
+    /// The class that some tokens of a declaration name, or define in place.
+    pub fn layout(&self, code: &Code, ty: Range<usize>) -> Option<Layout> {
+        let view = &code.view;
+        if let Some(open) = ty.clone().find(|at| view.byte(*at, b'{')) {
+            return Some(Layout { code: None, class: None, frame: Frame::default(), fields: fields(view, open, b"")? });
+        }
+        let (name, arguments) = last_name(view, ty)?;
+        let word = view.text(name);
+        let definitions = code.uses(b"struct", code.body.clone()).iter();
+        let mut of_name = definitions.filter(|at| view.text(*at + 1) == word && view.byte(*at + 2, b'{'));
+        if let Some(local) = of_name.next() {
+            let fields = fields(view, local + 2, word)?;
+            return Some(Layout { code: None, class: None, frame: Frame::default(), fields });
+        }
+        let mut class = String::from_utf8_lossy(word).into_owned();
+        let mut given = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
+        let tree = self.work.tree;
+        for _ in 0..4 {
+            if class.ends_with("LaunchConfig_t") {
+                return Some(Layout::config());
+            }
+            let visible = tree.visible(code.file, &class);
+            let is_whole = |id: &ItemId| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some());
+            let classes: Vec<ItemId> = visible.iter().copied().filter(is_whole).collect();
+            if let [class] = classes[..] {
+                return self.layout_of(class, &given);
+            }
+            let alias = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias))?;
+            let alias = self.work.code(alias);
+            let (target, arguments) = last_name(&alias.view, super::scope::alias_target(&alias.view)?)?;
+            class = String::from_utf8_lossy(alias.view.text(target)).into_owned();
+            given = arguments.map_or(Vec::new(), |range| self.template_arguments(&alias, range));
+        }
+        None
+    }
+
+    fn layout_of(&self, class: ItemId, arguments: &[Bound]) -> Option<Layout> {
+        let code = self.work.code(class);
+        let view = &code.view;
+        let open = (0..view.len()).find(|at| view.byte(*at, b'{'))?;
+        let head = (0..open).rev().find(|at| view.is(*at, b"struct"))?;
+        if (head..open).any(|at| view.byte(at, b':')) {
+            return None;
+        }
+        let fields = fields(view, open, self.work.tree.item(class).name.as_bytes())?;
+        let bound = code.templates.iter().zip(arguments);
+        let templates = bound.map(|(template, bound)| (template.name.clone(), bound.clone())).collect();
+        let frame = Frame { templates, ..Frame::default() };
+        Some(Layout { code: Some(code), class: Some(class), frame, fields })
+    }
+
+    /// A member of the object that an expression gives.
+    pub fn member_of(&self, code: &Code, range: Range<usize>, members: &[&[u8]]) -> Option<Value> {
+        if !self.enter(40) {
+            return None;
+        }
+        let value = self.member_inside(code, range, members);
+        self.leave();
+        value
+    }
+
+    fn member_inside(&self, code: &Code, range: Range<usize>, members: &[&[u8]]) -> Option<Value> {
+        let view = &code.view;
+        let mut range = super::chosen(self, code, range)?;
+        while view.byte(range.start, b'(') && view.behind(range.start) == range.end {
+            range = view.inside(range.start);
+        }
+        if view.byte(range.start, b'&') && range.len() == 2 {
+            range.start += 1;
+        }
+        let first = view.identifier(range.start)?;
+        let made = called(view, range.clone());
+        let Some((callee, open)) = made else {
+            // `c`, `c.inner`
+            let is_chain = (range.start..range.end).all(|at| match (at - range.start) % 2 {
+                0 => view.identifier(at).is_some(),
+                _ => view.byte(at, b'.'),
+            });
+            let inner = (range.start + 2..range.end).step_by(2).map(|at| view.text(at));
+            let path: Vec<&[u8]> = inner.chain(members.iter().copied()).collect();
+            let key = std::str::from_utf8(first).ok()?;
+            return is_chain.then(|| self.plain_name(code, first, key, &path, range.start)).flatten();
+        };
+        let inside = view.inside(open);
+        let pieces = view.split_at_commas(inside.clone());
+        match (view.text(callee.name), members, &pieces[..]) {
+            (b"move" | b"forward" | b"as_const", _, [only]) => return self.member_of(code, only.clone(), members),
+            (b"dim3", ..) => return component(evaluate(self, code, range)?, members),
+            (b"make_pair" | b"pair", [b"first"], [value, _]) => return evaluate(self, code, value.clone()),
+            (b"make_pair" | b"pair", [b"second"], [_, value]) => return evaluate(self, code, value.clone()),
+            _ => {}
+        }
+        if let Some(layout) = self.layout(code, range.start..open) {
+            return match &pieces[..] {
+                [only] if view.byte(open, b'(') => self.member_of(code, only.clone(), members),
+                _ => self.aggregate(code, inside, &layout, members),
+            };
+        }
+        if !view.byte(open, b'(') {
+            return None;
+        }
+        self.with_result(code, callee.name, &pieces, |scope, called, result| match view_brace(called, &result) {
+            Some(inside) => {
+                let layout = scope.layout(called, called.result.clone())?;
+                scope.aggregate(called, inside, &layout, members)
+            }
+            None => scope.member_of(called, result, members),
+        })
+    }
+
+    /// A member of an object made of the values inside some braces; the declaration of one without any gives it none.
+    pub fn aggregate(&self, code: &Code, inside: Range<usize>, layout: &Layout, members: &[&[u8]]) -> Option<Value> {
+        let view = &code.view;
+        let (member, rest) = members.split_first()?;
+        let index = layout.fields.iter().position(|field| field.name.as_bytes() == *member)?;
+        let field = &layout.fields[index];
+        let pieces = view.split_at_commas(inside);
+        let value = if pieces.iter().any(|piece| view.byte(piece.start, b'.')) {
+            // `{.grid = 2, .block = 64}`
+            let named = pieces.iter().find(|piece| view.text(piece.start + 1) == *member);
+            named.map(|piece| piece.start + 2 + usize::from(view.byte(piece.start + 2, b'='))..piece.end)
+        } else {
+            let braced = |piece: &Range<usize>| view.byte(piece.start, b'{');
+            if let [only] = &pieces[..]
+                && layout.fields.len() > 1
+                && view.identifier(only.start).is_some()
+                && index > 0
+            {
+                // One like it is copied.
+                return self.member_of(code, only.clone(), members);
+            }
+            let mut before = layout.fields[..index].iter().zip(&pieces);
+            if pieces.len() > layout.fields.len() || !before.all(|(field, piece)| field.takes_one || braced(piece)) {
+                return None;
+            }
+            pieces.get(index).cloned()
+        };
+        match (value, &field.default) {
+            (Some(value), _) => self.of_field(code, value, code, layout, field, rest),
+            (None, Some(default)) => {
+                let home = layout.code.as_deref().unwrap_or(code);
+                let scope = Scope { work: self.work, frame: &layout.frame };
+                let scope = if layout.code.is_some() { &scope } else { self };
+                scope.of_field(home, default.clone(), code, layout, field, rest)
+            }
+            (None, None) if field.is_extent => component(Value::Extent([Some(Number::ONE); 3]), rest),
+            (None, None) => None,
+        }
+    }
+
+    /// What a field holds that is given some tokens; `user` is the code in which the class is named.
+    fn of_field(
+        &self,
+        code: &Code,
+        given: Range<usize>,
+        user: &Code,
+        layout: &Layout,
+        field: &Field,
+        rest: &[&[u8]],
+    ) -> Option<Value> {
+        let braced = view_brace(code, &given);
+        if field.is_extent {
+            return component(Value::Extent(evaluate(self, code, given)?.extent()), rest);
+        }
+        match (braced, rest) {
+            (braced, []) => evaluate(self, code, braced.unwrap_or(given)),
+            (Some(inside), _) => {
+                let inner = self.layout(layout.code.as_deref().unwrap_or(user), field.ty.clone())?;
+                self.aggregate(code, inside, &inner, rest)
+            }
+            (None, _) => self.member_of(code, given, rest),
+        }
+    }
+
+    /// The value at one place of `auto [a, b] = ..`.
+    pub fn part(&self, code: &Code, whole: Range<usize>, position: usize) -> Option<Value> {
+        let view = &code.view;
+        let (callee, open) = called(view, whole.clone())?;
+        if matches!(view.text(callee.name), b"make_pair" | b"pair" | b"make_tuple" | b"tuple") {
+            return evaluate(self, code, view.split_at_commas(view.inside(open)).get(position)?.clone());
+        }
+        let named = |layout: Layout| Some(layout.fields.get(position)?.name.clone());
+        if let Some(layout) = self.layout(code, whole.start..open) {
+            return self.member_of(code, whole, &[named(layout)?.as_bytes()]);
+        }
+        let pieces = view.split_at_commas(view.inside(open));
+        self.with_result(code, callee.name, &pieces, |scope, called, result| {
+            match (scope.layout(called, called.result.clone()), view_brace(called, &result)) {
+                (Some(layout), Some(inside)) => {
+                    let name = layout.fields.get(position)?.name.clone();
+                    scope.aggregate(called, inside, &layout, &[name.as_bytes()])
+                }
+                (Some(layout), None) => scope.member_of(called, result, &[named(layout)?.as_bytes()]),
+                // `std::pair<int, int> shape() { return {3, 64}; }`
+                (None, Some(inside)) => {
+                    evaluate(scope, called, called.view.split_at_commas(inside).get(position)?.clone())
+                }
+                (None, None) => scope.part(called, result, position),
+            }
+        })
+    }
+
+    /// What a parameter stands for in a call: of an object its members, too.
+    pub fn bind_parameter(&self, code: &Code, argument: Range<usize>, called: &Code, index: usize) -> Bound {
+        let mut bound = self.bind(code, argument.clone());
+        let Some(ty) = called.params.get(index).map(|param| param.ty.clone()).filter(|_| bound.value.is_none()) else {
+            return bound;
+        };
+        // Of what a pointer leads to only a variable's address is told.
+        if ty.clone().any(|at| called.view.byte(at, b'*')) && !code.view.byte(argument.start, b'&') {
+            return bound;
+        }
+        let layout = Scope { work: self.work, frame: &Frame::default() }.layout(called, ty);
+        let Some(layout) = layout.filter(|layout| layout.fields.len() <= MAX_FIELDS) else { return bound };
+        for field in &layout.fields {
+            let member = [field.name.as_bytes()];
+            let value = match view_brace(code, &argument) {
+                Some(inside) => self.aggregate(code, inside, &layout, &member),
+                None => self.member_of(code, argument.clone(), &member),
+            };
+            bound.fields.extend(value.map(|value| (field.name.clone(), value)));
+        }
+        bound
+    }
+
+    /// `object.threads()`, by what the method returns.
+    pub fn method(&self, code: &Code, object: usize, name: usize, arguments: &[Range<usize>]) -> Option<Value> {
+        let view = &code.view;
+        let declared = super::locals::declaration(code, view.text(object), object)?;
+        let layout = self.layout(code, super::locals::statement_start(view, declared)..declared)?;
+        let tree = self.work.tree;
+        let is_method =
+            |id: &ItemId| tree.item(*id).name.as_bytes() == view.text(name) && tree.item(*id).is_definition();
+        let methods: Vec<ItemId> = tree.members(layout.class?).iter().copied().filter(is_method).collect();
+        let [method] = methods[..] else { return None };
+        let method = self.work.code(method);
+        let mut frame = self.frame_of(code, &method, arguments);
+        frame.templates = layout.frame.templates.clone();
+        for field in &layout.fields {
+            if let Some(value) = self.member_of(code, object..object + 1, &[field.name.as_bytes()]) {
+                frame.own.insert(field.name.clone(), value);
+            }
+        }
+        Scope { work: self.work, frame: &frame }.result(&method, evaluate)
+    }
+
+    /// Whether a method of this name changes nothing: by its text it writes and calls nothing.
+    pub fn only_reads(&self, code: &Code, method: &[u8]) -> bool {
+        let tree = self.work.tree;
+        let Ok(name) = std::str::from_utf8(method) else { return false };
+        let methods: Vec<ItemId> =
+            tree.visible(code.file, name).into_iter().filter(|id| tree.item(*id).class.is_some()).collect();
+        let reads = |id: &ItemId| {
+            let code = self.work.code(*id);
+            let view = &code.view;
+            let writes = |at: usize| match view.text(at) {
+                b"=" | b"++" | b"--" => true,
+                b"==" | b"<=" | b">=" | b"!=" => false,
+                b"(" => {
+                    view.identifier(at - 1).is_some_and(|name| !matches!(name, b"dim3" | b"min" | b"max" | b"return"))
+                }
+                text => text.len() > 1 && text.ends_with(b"="),
+            };
+            !code.body.clone().any(writes)
+        };
+        !methods.is_empty() && methods.iter().all(|id| tree.item(*id).is_definition() && reads(id))
+    }
+}
+
+/// The braces that an expression is.
+fn view_brace(code: &Code, range: &Range<usize>) -> Option<Range<usize>> {
+    let view = &code.view;
+    (view.byte(range.start, b'{') && view.behind(range.start) == range.end).then(|| view.inside(range.start))
+}
+
+/// `ns::name<..>(..)`, `name{..}`: the name and the bracket.
+fn called(view: &View, range: Range<usize>) -> Option<(Callee, usize)> {
+    let mut at = range.start;
+    loop {
+        let name = at;
+        view.identifier(name)?;
+        at += 1;
+        let angle = if view.is(at, b"<") { view.behind_angle(at) } else { None };
+        let arguments = angle.map(|behind| at + 1..behind - 1);
+        at = angle.unwrap_or(at);
+        if at < range.end && view.is(at, b"::") {
+            at += 1;
+        } else {
+            let is_call =
+                at < range.end && (view.byte(at, b'(') || view.byte(at, b'{')) && view.behind(at) == range.end;
+            return is_call.then_some((Callee { name, arguments }, at));
+        }
+    }
+}
+
+/// The data members in a class's braces, in order; none if it has a constructor, or what is not understood.
+fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
+    let inside = view.inside(open);
+    let mut found = Vec::new();
+    let mut at = inside.start;
+    while at < inside.end {
+        if matches!(view.text(at), b"public" | b"private" | b"protected") && view.byte(at + 1, b':') {
+            at += 2;
+            continue;
+        }
+        let start = at;
+        let mut parameters = None;
+        let mut given = None;
+        let mut is_other = false;
+        while at < inside.end && !view.byte(at, b';') {
+            match view.text(at) {
+                b"(" if given.is_none() && parameters.is_none() => parameters = Some(at),
+                b"=" => given = given.or(Some(at)),
+                b"operator" => is_other = true,
+                b"{" if parameters.is_some() || is_other => {
+                    // A method with its body.
+                    at = view.behind(at);
+                    break;
+                }
+                b":" | b"union" | b"alignas" | b"__attribute__" | b"&" | b"&&" if parameters.is_none() => return None,
+                _ => {}
+            }
+            at = view.step(at);
+        }
+        let end = at;
+        at += usize::from(view.byte(at, b';'));
+        if start == end || is_other {
+            continue;
+        }
+        if let Some(open) = parameters {
+            let is_constructor = view.text(open - 1) == class && !view.is(open.wrapping_sub(2), b"~");
+            if is_constructor || view.byte(open + 1, b'*') {
+                return None;
+            }
+            continue;
+        }
+        match view.text(start) {
+            b"using" | b"typedef" | b"static" | b"friend" | b"template" | b"enum" => continue,
+            b"struct" | b"class" | b"[" => return None,
+            _ => add_fields(view, start..end, &mut found)?,
+        }
+    }
+    Some(found)
+}
+
+/// `dim3 grid, block{64}`
+fn add_fields(view: &View, range: Range<usize>, found: &mut Vec<Field>) -> Option<()> {
+    let mut ty: Option<Range<usize>> = None;
+    for piece in view.split_at_commas(range) {
+        let mut name_end = piece.start;
+        while name_end < piece.end && !matches!(view.text(name_end), b"=" | b"{" | b"[") {
+            name_end = view.step(name_end);
+        }
+        let name = name_end.checked_sub(1).filter(|name| *name >= piece.start)?;
+        let default = match view.text(name_end) {
+            b"[" => return None,
+            b"=" => Some(name_end + 1..piece.end),
+            b"{" => Some(name_end..piece.end),
+            _ => None,
+        };
+        let word = view.identifier(name)?;
+        let ty = ty.get_or_insert(piece.start..name).clone();
+        let is_pointer = ty.clone().chain(piece.start..name).any(|at| view.byte(at, b'*'));
+        let is_plain = |at: usize| {
+            is_type_word(view.text(at))
+                || matches!(view.text(at), b"float" | b"double" | b"cudaStream_t" | b"hipStream_t")
+        };
+        found.push(Field {
+            name: String::from_utf8_lossy(word).into_owned(),
+            is_extent: !is_pointer && ty.clone().any(|at| view.is(at, b"dim3")),
+            takes_one: is_pointer || ty.clone().all(is_plain),
+            ty,
+            default,
+        });
+    }
+    Some(())
+}

@@ -1,0 +1,112 @@
+//! Two accesses in a loop: where each leads may hang on the trip, as with two buffers that are used in turn.
+
+use super::evaluate::Access;
+use super::extent::Extent;
+use super::facts::{Facts, Thread};
+use super::memory::{Memory, difference};
+use super::places::{Same, may_be_one, places};
+use super::symbols::{Leaf, Node, Symbol};
+use std::cell::Cell;
+
+impl Memory<'_> {
+    /// The same of two accesses: which of several variables each leads to may hang on the trip.
+    pub fn may_meet_now(&self, facts: &Facts, group: Extent, a: &Access, b: &Access) -> bool {
+        let mut same = |x, y, of_one| difference(&self.values.symbols, facts, group, x, y, of_one);
+        let turns = self.order.flow.common_loop(a.block, b.block).and_then(|index| self.chosen_by_trip(index, a, b));
+        match turns {
+            Some(index) => self.meet_on_trips(facts, index, (a, 0), (b, 0), &mut same),
+            None => self.overlap(a.address, b.address, &mut same),
+        }
+    }
+
+    /// Of a loop and those round it the first one on whose trip it hangs which variable one of two addresses leads to:
+    /// `odd ? x : y`.
+    fn chosen_by_trip(&self, index: usize, a: &Access, b: &Access) -> Option<usize> {
+        let flow = self.order.flow;
+        let is_chosen = |index: usize| {
+            let chosen = Cell::new(false);
+            let choose = |on: Symbol| {
+                chosen.set(chosen.get() || self.hangs_on_trip(index, on));
+                None
+            };
+            [a, b].into_iter().for_each(|access| _ = places(self.values, access.address, &choose));
+            chosen.get()
+        };
+        std::iter::successors(Some(index), |index| flow.loops[*index].parent).find(|index| is_chosen(*index))
+    }
+
+    fn hangs_on_trip(&self, index: usize, symbol: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let header = self.order.flow.loops[index].header;
+        let leaves = symbols.leaves(symbol);
+        let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
+        !leaves.is_empty() && leaves.iter().all(trip)
+    }
+
+    /// Two addresses may be one on some trip of a loop, each so many trips later.
+    fn meet_on_trips(
+        &self,
+        facts: &Facts,
+        index: usize,
+        (a, a_later): (&Access, i64),
+        (b, b_later): (&Access, i64),
+        same: &mut Same,
+    ) -> bool {
+        let on_trip = |trip: i64| {
+            move |on: Symbol| {
+                let value = || facts.value(on, &FIRST_THREAD, &|_| Some(trip));
+                self.hangs_on_trip(index, on).then(value).flatten().map(|value| value != 0)
+            }
+        };
+        (0..TRIPS).any(|trip| {
+            let (choose_a, choose_b) = (on_trip(trip + a_later), on_trip(trip + b_later));
+            let (here, there) = (places(self.values, a.address, &choose_a), places(self.values, b.address, &choose_b));
+            may_be_one(&self.values.symbols, (a.address, here.as_deref()), (b.address, there.as_deref()), same)
+        })
+    }
+
+    /// `late`, to which some way leads from `early` without a barrier, may come one trip of a common loop after it and meet
+    /// it.
+    pub fn may_meet_later(&self, facts: &Facts, group: Extent, barrier: Extent, early: &Access, late: &Access) -> bool {
+        let flow = self.order.flow;
+        let Some(index) = flow.common_loop(early.block, late.block) else {
+            return self.may_meet(facts, group, early.address, late.address);
+        };
+        let symbols = &self.values.symbols;
+        let is_known = |hangs: bool, symbol: Symbol| hangs || symbols.leaves(symbol).is_empty();
+        let mut same = |x: Symbol, y: Symbol, of_one: bool| {
+            if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+                return a == b;
+            }
+            // Alternating slots: the two indices differ on each trip, as far as their period goes.
+            let (x_hangs, y_hangs) = (self.hangs_on_trip(index, x), self.hangs_on_trip(index, y));
+            if (x_hangs || y_hangs) && is_known(x_hangs, x) && is_known(y_hangs, y) {
+                let at = |symbol: Symbol, n: i64| facts.value(symbol, &FIRST_THREAD, &|_| Some(n));
+                let apart = (0..TRIPS).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
+                return !apart;
+            }
+            difference(symbols, facts, group, x, y, of_one)
+        };
+        let chosen = self.chosen_by_trip(index, early, late);
+        let mut inside = false;
+        for round in std::iter::successors(Some(index), |index| flow.loops[*index].parent) {
+            if self.order.goes_round(round, early.inst, late.inst, barrier) {
+                let meets = match chosen {
+                    Some(by) if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
+                    // The trips of a loop round this one stay as they are; those of one inside begin anew.
+                    Some(by) if !inside => self.meet_on_trips(facts, by, (early, 0), (late, 0), &mut same),
+                    _ => self.overlap(early.address, late.address, &mut same),
+                };
+                if meets {
+                    return true;
+                }
+            }
+            inside |= chosen == Some(round);
+        }
+        false
+    }
+}
+
+/// Trips that are looked at, one by one, of what comes back after some.
+const TRIPS: i64 = 64;
+const FIRST_THREAD: Thread = Thread { rank: 0, x: 0, y: 0, z: 0 };
