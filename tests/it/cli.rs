@@ -473,6 +473,20 @@ fn concise_is_one_line_for_each_finding() {
     );
 }
 
+/// What rests on a guess is a warning: on a method told by its name alone, on a divisor out of view.
+#[test]
+fn guesses_are_warnings() {
+    let folder = Folder::new("guesses");
+    folder.write("named.cu", include_str!("../../fixtures/calls/20-methods-told-by-name.cu"));
+    folder.write("divided.cu", include_str!("../../fixtures/groups/36-tiles-of-open-size.cu"));
+    let levels = |file: &str| -> Vec<String> {
+        let found = folder.run(&[file, "--format", "concise"]).stdout;
+        found.lines().filter_map(|line| Some(line.split(": ").nth(1)?.to_string())).collect()
+    };
+    assert_eq!(levels("named.cu"), ["warning", "error"]);
+    assert_eq!(levels("divided.cu"), ["error", "error", "warning"]);
+}
+
 /// The help of each verb tells of its own paths.
 #[test]
 fn help_tells_what_is_read_without_paths() {

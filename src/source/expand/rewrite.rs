@@ -342,7 +342,7 @@ impl Rewriter<'_, '_, '_> {
     fn is_given_literal(&self, pieces: &[Piece], name: usize) -> bool {
         let is = |at: usize, text: &[u8]| self.is_text(pieces.get(name + at), text);
         let is_number = pieces.get(name + 2).is_some_and(|piece| piece.kind == TokenKind::Number);
-        is(1, b"<") && (is_number || is(2, b"true") || is(2, b"false")) && is(3, b">") && is(4, b"(")
+        is(1, b"<") && (is_number || is(2, b"true") || is(2, b"false")) && is(3, b">") && is(4, b"(") && !is(5, b")")
     }
 
     /// The words of `a.operator unsigned int()` as one name.

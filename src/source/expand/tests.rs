@@ -105,12 +105,12 @@ fn dead_branches_are_taken_in_a_second_selection_only_where_a_configuration_coul
 #[test]
 fn launches_and_attributes() {
     let source = "#define GRID dim3(1, 2)\ntemplate <class T> __global__ void __launch_bounds__(2 * 64, 2) k(T *__restrict__ p, T &__restrict__ r);\n\
-        void h() { ns::k<A<B<int>>><<<GRID, b>>>(p, q); (k<1, 2>) << <1, 2 >> >(a); a->*b; c.template f<3>(); x = a >> 3; }";
+        void h() { ns::k<A<B<int>>><<<GRID, b>>>(p, q); (k<1, 2>) << <1, 2 >> >(a); a->*b; c.template f<3>(); c.template f<3>(a); x = a >> 3; }";
     let expansion = expansion(&files(&[("a.cu", source)], &Options::default()), 0);
     assert_eq!(
         words(&expansion.expanded.text),
         "template <class T> void k(T *__restrict__ p, T & r); \
-         void h() { ns::k<A<B<int>>>(\"<<<\", dim3(1, 2), b)(p, q);k<1, 2> (\"<<<\", 1, 2 )(a); a .*b; c.template f<3>(); x = a >> 3; }"
+         void h() { ns::k<A<B<int>>>(\"<<<\", dim3(1, 2), b)(p, q);k<1, 2> (\"<<<\", 1, 2 )(a); a .*b; c. f<3>(); c.template f<3>(a); x = a >> 3; }"
     );
     let dropped: Vec<&str> = expansion.dropped.iter().map(|dropped| dropped.text.as_str()).collect();
     assert_eq!(dropped, ["__global__", "__launch_bounds__(2 * 64, 2)", "__restrict__"]);
