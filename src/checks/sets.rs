@@ -6,7 +6,7 @@
 use super::conditions::{condition, flatten};
 use super::{Check, counted, lanes};
 use crate::flow::control::Dependence;
-use crate::graph::{Group, InstId, Op, Outcome};
+use crate::graph::{BlockId, Group, InstId, Op, Outcome};
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
@@ -138,8 +138,9 @@ impl<'c, 'a> Sets<'c, 'a> {
     pub fn fit(&mut self, mask: Symbol, splitting: &[Dependence]) -> Option<Fit> {
         let named = self.set(mask, 0)?;
         let (mut comes, mut given) = (Always(true), Always(true));
-        for each in self.check.dependences(self.check.analysed.block(self.inst)).iter() {
-            let Some((on, wanted)) = condition(self.check, *each) else {
+        let here = self.check.analysed.block(self.inst);
+        for each in self.check.dependences(here).iter() {
+            let Some((on, wanted)) = condition(self.check, *each).filter(|_| self.is_passed(*each, here)) else {
                 if splitting.contains(each) { return None } else { continue }
             };
             for (part, wanted) in flatten(&self.check.analysed.values.symbols, on, wanted, Operator::And) {
@@ -153,6 +154,11 @@ impl<'c, 'a> Sets<'c, 'a> {
             }
         }
         self.compare(&named, &comes, &given)
+    }
+
+    /// Whoever comes to the block went this way at the fork; other ways may be one of several that lead there.
+    fn is_passed(&self, each: Dependence, block: BlockId) -> bool {
+        self.check.analysed.flow.only_by(each.by, block)
     }
 
     /// No lane of the first mask is named in the second one.
@@ -283,7 +289,7 @@ impl<'c, 'a> Sets<'c, 'a> {
         }
         let mut comes = Always(true);
         for each in lanes::splitting(self.check, by, block) {
-            let (on, wanted) = condition(self.check, each)?;
+            let (on, wanted) = condition(self.check, each).filter(|_| self.is_passed(each, block))?;
             comes = and(comes, self.holds(on, wanted, Side::Named));
         }
         Some(comes)
