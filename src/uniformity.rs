@@ -19,6 +19,7 @@ pub mod symbols;
 pub mod ticket;
 mod trips;
 
+use crate::flow::loops::Loop;
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, End, Graph, InstId, Op};
 use evaluate::Values;
@@ -27,7 +28,7 @@ use facts::Facts;
 use rustc_hash::FxHashMap;
 use shape::Shape;
 use solve::Solution;
-use symbols::Symbol;
+use symbols::{Leaf, Symbol, Symbols};
 
 /// A graph with all that is known of it for one shape of the block.
 pub struct Analysed<'a> {
@@ -61,9 +62,9 @@ pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> An
     let mut rounds = 0;
     let (flow, values) = loop {
         let flow = Flow::new(graph, &dead);
-        let values = evaluate::evaluate(graph, &flow, &shape, interest);
+        let mut values = evaluate::evaluate(graph, &flow, &shape, interest);
         rounds += 1;
-        if rounds > MAX_CUTS || !cut(graph, &flow, &values, &shape, &mut dead) {
+        if rounds > MAX_CUTS || !cut(graph, &flow, &mut values, &shape, &mut dead) {
             break (flow, values);
         }
     };
@@ -78,7 +79,9 @@ pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> An
 }
 
 /// Adds the edges that no thread takes; true if there are any.
-fn cut(graph: &Graph, flow: &Flow, values: &Values, shape: &Shape, dead: &mut DeadEdges) -> bool {
+fn cut(graph: &Graph, flow: &Flow, values: &mut Values, shape: &Shape, dead: &mut DeadEdges) -> bool {
+    let first_tests: Vec<(BlockId, Symbol)> =
+        flow.loops.iter().filter_map(|each| Some((each.header, first_test(values, each)?))).collect();
     let nothing = FxHashMap::default();
     let facts = Facts::new(&values.symbols, shape, &nothing);
     let mut found = false;
@@ -108,7 +111,33 @@ fn cut(graph: &Graph, flow: &Flow, values: &Values, shape: &Shape, dead: &mut De
             _ => {}
         }
     }
+    // A loop that its first test keeps out has no trips.
+    for (header, test) in first_tests {
+        let End::Branch { yes, no, .. } = &graph.blocks[header.index()].end else { continue };
+        let Some(index) = flow.head_of[header.index()] else { continue };
+        if let Some(holds) = facts.decide(test) {
+            let (way, other) = if holds { (*yes, *no) } else { (*no, *yes) };
+            if !flow.in_loop(way, index) && flow.in_loop(other, index) {
+                found |= dead.insert((header, other));
+            }
+        }
+    }
     found
+}
+
+/// A loop's condition with what its variables hold at first.
+fn first_test(values: &mut Values, each: &Loop) -> Option<Symbol> {
+    let header = each.header;
+    let on = values.condition[header.index()]?;
+    let mut first = FxHashMap::default();
+    first.insert(values.symbols.leaf(Leaf::Iteration(header)), Symbols::ZERO);
+    for (symbol, phi) in values.phis.iter().filter(|(_, phi)| phi.block == header) {
+        let mut entering = phi.incoming.iter().filter(|(from, _)| !each.latches.contains(from));
+        if let (Some((_, slot)), None) = (entering.next(), entering.next()) {
+            first.insert(*symbol, slot.value);
+        }
+    }
+    Some(values.symbols.replace(on, &first, &mut FxHashMap::default()))
 }
 
 /// What the checks ask about: conditions that decide barriers, their masks, counts and operands.
