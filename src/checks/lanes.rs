@@ -102,7 +102,8 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         return (!everyone && only_ballot(check, mask)).then(|| {
             let text =
                 "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
-            verdict(check, inst, &[], None, text)
+            let help = "put the call under the ballot's condition, or name the whole warp in the mask".to_string();
+            Verdict { help: Some(help), ..verdict(check, inst, &[], None, text) }
         });
     }
     let masks = masks(check, mask)?;
@@ -141,8 +142,14 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         unit: Unit::Lane,
         mask: masks.first().copied(),
     };
-    let text = format!("the mask leaves out lanes that call this: {}", spell(&ranges(lanes)));
-    Some(verdict(check, inst, &[], Some(witness), &text))
+    let left = spell(&ranges(lanes));
+    let first = masks.first().copied().filter(|first| masks.iter().all(|mask| mask == first));
+    let text = match first {
+        Some(mask) => format!("the mask names {} lanes and leaves out callers {left}", mask.count_ones()),
+        None => format!("the mask leaves out lanes that call this: {left}"),
+    };
+    let help = first.map(|_| format!("`{ALL:#010x}` names the whole warp"));
+    Some(Verdict { help, ..verdict(check, inst, &[], Some(witness), &text) })
 }
 
 /// The guards of the primitive say that the predicate holds.
@@ -257,7 +264,10 @@ fn counted(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Depen
         } else {
             format!("the mask leaves out lanes that call this: {}", spell(&ranges(unnamed)))
         };
-        return Some(verdict(check, inst, splitting, Some(witness), &text));
+        let comers = bits(arriving);
+        let help = (missing == 0 && comers.iter().all(|lane| of(*lane) == wrong))
+            .then(|| format!("name all lanes that come, {}: `{arriving:#010x}`", spell(&ranges(comers.clone()))));
+        return Some(Verdict { help, ..verdict(check, inst, splitting, Some(witness), &text) });
     }
     None
 }
@@ -278,6 +288,11 @@ fn only_lane(check: &Check, conditions: &[(Symbol, bool)]) -> bool {
 }
 
 // ---------------------------------------------------------------- masks made of conditions
+
+/// What the mask was made of is known.
+pub fn is_known(check: &Check, mask: Value) -> bool {
+    !matches!(made(check, check.analysed.symbol(mask)), Made::Unknown)
+}
 
 enum Made {
     /// Of the lanes that were there: `__activemask()`, `__match_any_sync`.
@@ -411,6 +426,11 @@ fn says(check: &Check, inst: InstId, extra: &[Dependence], predicate: Symbol) ->
         side.dedup();
     }
     guard == claimed
+}
+
+/// Every way of one fork holds the same primitive with the same mask.
+pub fn on_every_way(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>, fork: Dependence) -> bool {
+    same_on_every_way(check, inst, barrier, mask.map(|mask| check.analysed.symbol(mask)), &[fork])
 }
 
 /// Every way of the forks holds the same primitive with the same mask: `__syncwarp` in both arms.

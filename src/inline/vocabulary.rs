@@ -417,7 +417,7 @@ impl Builder<'_> {
     pub fn construct_value(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Ev {
         match ty.value() {
             Ty::Class(_) => {
-                let object = self.temporary("temporary", ty, span);
+                let object = self.temporary("the temporary", ty, span);
                 let address = self.address(object, span);
                 self.initialise_arguments(address, ty, args, true, span);
                 if self.keeps_temporaries {
@@ -426,7 +426,7 @@ impl Builder<'_> {
                 Ev::made(address, ty.clone())
             }
             Ty::Array(..) => {
-                let object = self.temporary("temporary", ty, span);
+                let object = self.temporary("the temporary", ty, span);
                 let address = self.address(object, span);
                 self.initialise_arguments(address, ty, args, true, span);
                 Ev::made(address, ty.clone())
