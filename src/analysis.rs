@@ -181,8 +181,10 @@ struct Seen {
 impl Seen {
     fn note(&self) -> Option<Note> {
         let message = match self.block {
-            Some(block) => format!("so it is for this launch, in blocks of {}", checks::witness::spell_block(block)),
-            None => "so it is for this launch".to_string(),
+            Some(block) => {
+                format!("the fault shows under this launch, in blocks of {}", checks::witness::spell_block(block))
+            }
+            None => "the fault shows under this launch".to_string(),
         };
         Some(Note { at: self.launch?, message, role: Role::Other })
     }

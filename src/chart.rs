@@ -3,8 +3,8 @@
 //! `checks::chart` fills it, `report::chart` draws it. Here it is only made smaller: chains become one node, blocks that stand
 //! for nothing vanish, and of a graph that is too large for a picture only what decides its barriers stays.
 
-use crate::text::Range;
-use std::collections::BTreeSet;
+use crate::text::{FileId, Range};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes that a reader can still take in.
 pub const MAX_NODES: usize = 160;
@@ -26,6 +26,8 @@ pub struct Chart {
     pub is_reduced: bool,
     /// The findings that it shows: the rule and where they stand.
     pub findings: Vec<(&'static str, Range)>,
+    /// The files that its lines stand in, as reports spell them.
+    pub paths: BTreeMap<FileId, String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -96,6 +98,11 @@ impl Chart {
     /// It shows the finding of a rule at a place.
     pub fn shows(&self, rule: &str, at: Range) -> bool {
         self.findings.iter().any(|(known, place)| *known == rule && *place == at)
+    }
+
+    pub fn name_files(&mut self, path: &dyn Fn(FileId) -> String) {
+        let files = self.nodes.iter().flat_map(|node| &node.lines).map(|line| line.at.file);
+        self.paths = files.collect::<BTreeSet<FileId>>().into_iter().map(|file| (file, path(file))).collect();
     }
 
     /// Chains as one node, nothing that stands for nothing, and no more nodes than a reader can take in.

@@ -129,6 +129,7 @@ pub enum Exit {
 /// A variable of one frame, a shared or global variable, a temporary.
 #[derive(Clone, Debug)]
 pub struct Object {
+    /// As declared; of what the source has no name for a phrase, `the result`; or empty.
     pub name: Name,
     pub kind: ObjectKind,
     /// Extents, outermost first, `None` where not constant; empty for what is no array.

@@ -27,7 +27,7 @@ pub static DIVERGENT_BRANCH: Rule = Rule {
 
 pub static DIVERGENT_LOOP: Rule = Rule {
     name: "divergent-loop",
-    summary: "a barrier in a loop that threads of its group leave at different iterations",
+    summary: "a barrier in a loop that threads of its group leave after different numbers of iterations",
     page: include_str!("rules/pages/divergent-loop.md"),
     severity: Severity::Error,
 };

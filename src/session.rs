@@ -60,6 +60,8 @@ pub struct Request {
     pub charts: bool,
     /// Look for changes that mend findings, and prove them.
     pub fixes: bool,
+    /// Look for what `.gitignore` keeps from being read, too, to tell of it.
+    pub tell_ignored: bool,
     /// Look for calls out of view in kernels without a barrier, too: any of them may hold one.
     pub every_call: bool,
 }
@@ -104,6 +106,15 @@ pub struct Error(pub String);
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
     load(settings, request)?.analyse(settings, progress, &|_| true)
+}
+
+/// What would be read, as reports spell it, and what would not.
+pub fn files(settings: &Settings, request: &Request) -> Result<(Vec<String>, Vec<Unread>, Walked), Error> {
+    let loaded = load(settings, request)?;
+    let files = &loaded.tree.files;
+    let mut paths: Vec<String> = files.ids().map(|id| loaded.shown(id)).collect();
+    paths.sort();
+    Ok((paths, loaded.skipped, loaded.walked))
 }
 
 /// Reads all, and analyses the share of one shard.
@@ -229,7 +240,10 @@ impl Loaded {
         let charts: Vec<Option<Chart>> = stages.time("pictures of control flow", || {
             drawn.par_iter().map(|root| analysis::chart(session, *root)).collect()
         });
-        let charts = charts.into_iter().flatten().filter_map(|mut chart| chart.simplify().then_some(chart));
+        let charts = charts.into_iter().flatten().filter_map(|mut chart| {
+            chart.name_files(&|file| self.shown(file));
+            chart.simplify().then_some(chart)
+        });
         if self.fixes {
             stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
@@ -326,6 +340,11 @@ impl Loaded {
             || self.tree.items_of(file).any(|item| self.tree.sees(own, item))
     }
 
+    /// A file's path as reports spell it.
+    pub fn shown(&self, file: FileId) -> String {
+        self.names.shown(&self.tree.files.get(file).path)
+    }
+
     pub fn bytes(&self, file: FileId) -> &[u8] {
         &self.tree.files.get(file).bytes
     }
@@ -333,8 +352,7 @@ impl Loaded {
     /// All files: paths and bytes.
     pub fn sources(&self) -> Vec<Source> {
         let files = &self.tree.files;
-        let source =
-            |id: FileId| Source { path: self.names.shown(&files.get(id).path), bytes: files.get(id).bytes.to_vec() };
+        let source = |id: FileId| Source { path: self.shown(id), bytes: files.get(id).bytes.to_vec() };
         files.ids().map(source).collect()
     }
 

@@ -196,10 +196,15 @@ impl Settings {
 
 /// The nearest file of settings in `start` or a folder above it, within the repository and below the home folder.
 pub fn find(start: &Path) -> Option<PathBuf> {
+    find_above(start, &FILE_NAMES)
+}
+
+/// The nearest file of one of these names, likewise.
+pub fn find_above(start: &Path, names: &[&str]) -> Option<PathBuf> {
     let start = paths::absolute(start);
     let home = std::env::var_os("HOME").map(PathBuf::from);
     for folder in start.ancestors() {
-        if let Some(path) = FILE_NAMES.map(|name| folder.join(name)).into_iter().find(|path| path.is_file()) {
+        if let Some(path) = names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) {
             return Some(path);
         }
         if folder.join(".git").exists() || home.as_deref() == Some(folder) {
@@ -207,6 +212,19 @@ pub fn find(start: &Path) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// The folder in which the rest of a file's program is looked for, where no settings tell: the working folder if the file
+/// lies in it, but no more of it than the file's repository; else the file's own folder. The top of the file system and the
+/// home folder hold all there is, not a program.
+pub fn program_of(path: &Path) -> Option<PathBuf> {
+    let (path, here) = (absolute(path), absolute(Path::new("")));
+    let own = path.parent()?;
+    let is_program = here.parent().is_some() && std::env::var_os("HOME").map(PathBuf::from).as_ref() != Some(&here);
+    let inside = || own.ancestors().take_while(|folder| folder.starts_with(&here));
+    let repository = inside().find(|folder| folder.join(".git").exists());
+    let working = inside().last().filter(|_| is_program);
+    Some(repository.or(working).unwrap_or(own).to_path_buf())
 }
 
 /// For "unknown field `x`, expected one of `a`, `b`": the one that was meant.

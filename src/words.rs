@@ -51,20 +51,25 @@ pub struct BarrierRow {
     /// cooperative group, `any`.
     #[serde(default)]
     pub on: Vec<String>,
+    /// Who has to come.
     pub group: GroupKind,
     /// Position of the mask among the arguments, for `lanes`. Left out: all 32 lanes.
     pub mask: Option<usize>,
-    /// Positions of a named barrier's number and of its thread count.
+    /// Position of a named barrier's number among the arguments, from 0.
     pub id: Option<usize>,
+    /// Position of the number of threads that a named barrier waits for.
     pub count: Option<usize>,
     /// Named barriers: all threads of a warp must execute the same instruction.
     #[serde(default = "yes")]
     pub aligned: bool,
+    /// How far the group agrees on what it returns.
     #[serde(default)]
     pub result: ResultKind,
-    /// Positions of a ballot's predicate, a shuffle's source lane and width.
+    /// Position of the condition of which a ballot makes its mask.
     pub predicate: Option<usize>,
+    /// Position of the lane that a shuffle reads.
     pub lane: Option<usize>,
+    /// Position of a shuffle's width.
     pub width: Option<usize>,
     /// Position of a function that one thread of the group runs.
     pub runs: Option<usize>,
@@ -83,11 +88,15 @@ fn yes() -> bool {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupKind {
+    /// Every thread of the block.
     Block,
     /// The lanes of a warp that the mask names.
     Lanes,
+    /// All lanes of the warp.
     Warp,
+    /// Every thread of the cluster.
     Cluster,
+    /// Every thread of the launch.
     Grid,
     /// The whole block at a numbered barrier.
     Named,
@@ -104,13 +113,18 @@ pub enum GroupKind {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ResultKind {
+    /// It returns nothing.
     #[default]
     Nothing,
     /// The same for the whole group.
     Uniform,
+    /// A mask of the lanes for which the predicate holds.
     Ballot,
+    /// A mask of the lanes with the same argument.
     Peers,
+    /// The value of another lane: the same for all if all read the same one.
     Shuffle,
+    /// Another one for each thread.
     Thread,
 }
 
@@ -118,19 +132,28 @@ pub enum ResultKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupRow {
+    /// Functions that return such a group.
     pub makers: Vec<String>,
+    /// What group it is.
     pub kind: GroupMaker,
+    /// Names of its class.
     pub types: Vec<String>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GroupMaker {
+    /// All threads of the block.
     Block,
+    /// All threads of the launch.
     Grid,
+    /// All threads of the cluster.
     Cluster,
+    /// The lanes that are there when it is made.
     Coalesced,
+    /// Runs of as many threads as the template argument, or the last argument, says.
     Tile,
+    /// Parts of another group, by a value that each thread gives.
     Partition,
 }
 
@@ -138,13 +161,16 @@ pub enum GroupMaker {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LibraryRow {
+    /// Names of the class template.
     pub types: Vec<String>,
+    /// Who has to come to a call of its methods.
     pub group: LibraryGroup,
     /// `logical-warp`: position of the template argument that is its width.
     pub width: Option<usize>,
     /// Methods that are no collective.
     #[serde(default)]
     pub except: Vec<String>,
+    /// How far the group agrees on what a method returns.
     pub result: ResultKind,
     /// A last out-parameter holds one value for the group.
     #[serde(default)]
@@ -157,7 +183,9 @@ pub struct LibraryRow {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LibraryGroup {
+    /// Every thread of the block.
     Block,
+    /// As many lanes as `width` says.
     LogicalWarp,
 }
 
@@ -165,17 +193,24 @@ pub enum LibraryGroup {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceRow {
+    /// What it is called.
     pub names: Vec<String>,
+    /// What it stands for.
     pub is: SourceKind,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
+    /// `threadIdx`
     ThreadIdx,
+    /// `blockIdx`
     BlockIdx,
+    /// `blockDim`
     BlockDim,
+    /// `gridDim`
     GridDim,
+    /// `warpSize`
     WarpSize,
 }
 
@@ -183,11 +218,13 @@ pub enum SourceKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariesRow {
+    /// Functions, by the last component of their name.
     #[serde(default)]
     pub names: Vec<String>,
     /// Methods of classes not in view.
     #[serde(default)]
     pub methods: Vec<String>,
+    /// The largest group that agrees on the result.
     pub agrees: Agrees,
 }
 
@@ -202,33 +239,44 @@ pub enum Agrees {
     Warp,
     /// The number of the group of four warps.
     Warpgroup,
+    /// The same for each block.
     Block,
+    /// The same for each cluster.
     Cluster,
+    /// The same for all threads of the launch.
     Grid,
 }
 
+/// Operations that give each thread another value of what others may write.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtomicRow {
+    /// What the names of such functions begin with.
     #[serde(default)]
     pub prefixes: Vec<String>,
+    /// Methods of classes not in view.
     #[serde(default)]
     pub methods: Vec<String>,
 }
 
+/// A function that returns what its first argument points to.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadRow {
+    /// Functions, by the last component of their name.
     pub names: Vec<String>,
     /// Those of `names` whose memory nobody writes while the kernel runs.
     #[serde(default)]
     pub read_only: Vec<String>,
 }
 
+/// A function that does not return.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StopRow {
+    /// Functions, by the last component of their name.
     pub names: Vec<String>,
+    /// What it ends.
     pub is: Stop,
 }
 
@@ -241,10 +289,13 @@ pub enum Stop {
     Exit,
 }
 
+/// A word in front of a declaration, most often a macro.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeRow {
+    /// The words.
     pub words: Vec<String>,
+    /// What they say of what is declared.
     pub means: Attribute,
     /// Followed by arguments in parentheses.
     #[serde(default)]
@@ -254,30 +305,46 @@ pub struct AttributeRow {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attribute {
+    /// `__global__`
     Kernel,
+    /// `__device__`
     Device,
+    /// `__host__`
     Host,
+    /// `__shared__`
     Shared,
+    /// `__constant__`
     Constant,
+    /// `__managed__`
     Managed,
+    /// `__launch_bounds__`
     LaunchBounds,
+    /// `__block_size__`
     BlockSize,
+    /// `__cluster_dims__`
     ClusterDims,
+    /// Nothing that matters here.
     Nothing,
 }
 
+/// A function of which only the meaning matters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionRow {
+    /// Functions, by the last component of their name.
     pub names: Vec<String>,
+    /// What it does.
     pub is: FunctionKind,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FunctionKind {
+    /// The least of its arguments.
     Min,
+    /// The greatest of its arguments.
     Max,
+    /// The product of its two arguments.
     Multiply,
     /// Its value is its first argument.
     First,
@@ -307,7 +374,9 @@ pub enum FunctionKind {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantRow {
+    /// What it is called, by the last component of the name.
     pub names: Vec<String>,
+    /// What it is.
     pub value: i64,
 }
 

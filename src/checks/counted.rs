@@ -121,7 +121,7 @@ pub fn check(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dep
     match compare(&threads, &named, &comes) {
         Ok(()) => None,
         Err(None) => general("the mask names lanes that may not come here"),
-        Err(Some((witness, text))) => Some(verdict(check, inst, splitting, Some(witness), &text)),
+        Err(Some(misfit)) => Some(misfit.verdict(check, inst, splitting)),
     }
 }
 
@@ -154,12 +154,26 @@ fn comes(check: &Check, guards: &[Guard], thread: &Thread, given: &dyn Fn(Symbol
     all
 }
 
+/// What is wrong with a mask in some warp.
+struct Misfit {
+    witness: Witness,
+    text: String,
+    help: Option<String>,
+}
+
+impl Misfit {
+    fn verdict(self, check: &Check, inst: InstId, splitting: &[Dependence]) -> Verdict {
+        let Misfit { witness, text, help } = self;
+        Verdict { help, ..verdict(check, inst, splitting, Some(witness), &text) }
+    }
+}
+
 /// The first warp in which a mask is not the lanes that come, and what is wrong there; nothing where that is unknown.
 fn compare(
     threads: &[Thread],
     named: &[u32],
     comes: &dyn Fn(&Thread) -> Option<bool>,
-) -> Result<(), Option<(Witness, String)>> {
+) -> Result<(), Option<Box<Misfit>>> {
     for (warp, named) in threads.chunks(32).zip(named.chunks(32)) {
         let mut arriving = 0u32;
         for thread in warp {
@@ -194,7 +208,10 @@ fn compare(
         } else {
             format!("the mask leaves out lanes that call this: {}", spell(&ranges(unnamed)))
         };
-        return Err(Some((witness, text)));
+        let comers = bits(arriving);
+        let help = (missing == 0 && comers.iter().all(|lane| of(*lane) == wrong))
+            .then(|| format!("name all lanes that come, {}: `{arriving:#010x}`", spell(&ranges(comers.clone()))));
+        return Err(Some(Box::new(Misfit { witness, text, help })));
     }
     Ok(())
 }
@@ -225,7 +242,7 @@ pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]
             let named = check.facts.value(mask, &threads[0], &given).filter(is_mask)? as u32;
             let comes = |thread: &Thread| comes(check, &guards, thread, &given);
             match compare(&threads, &vec![named; threads.len()], &comes) {
-                Err(Some((witness, text))) => Some(verdict(check, inst, splitting, Some(witness), &text)),
+                Err(Some(misfit)) => Some(misfit.verdict(check, inst, splitting)),
                 _ => None,
             }
         })

@@ -118,7 +118,7 @@ fn met_by_object(check: &Check, barrier: &Barrier, dependence: Dependence) -> bo
 }
 
 /// PTX's unaligned barriers match by number from different places: one on every way of the fork is none missing.
-fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, need: Extent) -> bool {
+pub fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, need: Extent) -> bool {
     let (id, count) = match &barrier.group {
         Group::Named { id, aligned: false } => (*id, None),
         Group::Counted { id, aligned: false, count } => (*id, Some(*count)),

@@ -117,7 +117,8 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         return (!everyone && only_ballot(check, mask)).then(|| {
             let text =
                 "lanes for which the ballot's condition does not hold call this with a mask that leaves them out";
-            verdict(check, inst, &[], None, text)
+            let help = "put the call under the ballot's condition, or name the whole warp in the mask".to_string();
+            Verdict { help: Some(help), ..verdict(check, inst, &[], None, text) }
         });
     }
     let Some(masks) = masks(check, mask) else {
@@ -159,8 +160,14 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         unit: Unit::Lane,
         mask: masks.first().copied(),
     };
-    let text = format!("the mask leaves out lanes that call this: {}", spell(&ranges(lanes)));
-    Some(verdict(check, inst, &[], Some(witness), &text))
+    let left = spell(&ranges(lanes));
+    let first = masks.first().copied().filter(|first| masks.iter().all(|mask| mask == first));
+    let text = match first {
+        Some(mask) => format!("the mask names {} lanes and leaves out callers {left}", mask.count_ones()),
+        None => format!("the mask leaves out lanes that call this: {left}"),
+    };
+    let help = first.map(|_| format!("`{ALL:#010x}` names the whole warp"));
+    Some(Verdict { help, ..verdict(check, inst, &[], Some(witness), &text) })
 }
 
 /// The guards of the primitive say that the predicate holds.
@@ -177,6 +184,11 @@ fn only_ballot(check: &Check, mask: Symbol) -> bool {
 }
 
 // ---------------------------------------------------------------- masks made of conditions
+
+/// What the mask was made of is known.
+pub fn is_known(check: &Check, mask: Value) -> bool {
+    !matches!(made(check, check.analysed.symbol(mask)), Made::Unknown)
+}
 
 enum Made {
     /// Of the lanes that were there: `__activemask()`, `__match_any_sync`.
@@ -310,6 +322,11 @@ fn says(check: &Check, inst: InstId, extra: &[Dependence], predicate: Symbol) ->
         side.dedup();
     }
     guard == claimed
+}
+
+/// Every way of one fork holds the same primitive with the same mask.
+pub fn on_every_way(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>, fork: Dependence) -> bool {
+    same_on_every_way(check, inst, barrier, mask.map(|mask| check.analysed.symbol(mask)), &[fork])
 }
 
 /// Every way of the forks holds the same primitive with the same mask: `__syncwarp` in both arms.

@@ -362,7 +362,9 @@ impl Page {
         let comers = self.comers(key);
         // Of a barrier that has enough of them nobody is missing.
         let enough = i64::from(comers.warps()) * WARP >= key.count || !(0..BARRIERS).contains(&key.id);
-        let missing = if enough { Threads::default() } else { self.everyone().without(&comers) };
+        // Who comes with another count is told beside it.
+        let all = self.of_number(key.id).fold(Threads::default(), |all, entry| all.or(&entry.threads));
+        let missing = if enough { Threads::default() } else { self.everyone().without(&all) };
         let known = check.analysed.shape.block.is_some();
         let size = format!("a block of {}", super::witness::spell_block(self.block));
         let witness = Witness {

@@ -101,7 +101,7 @@ enum Turning {
     Value(Value),
     /// Writes, and joins of writes, to a variable.
     Writes(Writes),
-    /// What makes threads leave the loop with this header at different trips.
+    /// What makes threads leave the loop with this header after different numbers of iterations.
     Left(BlockId),
     /// What makes threads come to this join by different ways.
     Chosen(Symbol, Option<ObjectId>),
@@ -251,8 +251,8 @@ impl Walk<'_, '_> {
                 None
             }
             Op::Address(object) if self.all => {
-                let name = graph.objects[object.index()].name.clone();
-                self.note(inst.at, format!("the address of `{name}`"), Role::Source);
+                let name = self.spelled(Some(*object)).unwrap_or("an object".to_string());
+                self.note(inst.at, format!("the address of {name}"), Role::Source);
                 None
             }
             _ => None,
@@ -272,7 +272,7 @@ impl Walk<'_, '_> {
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 "holds for all of them, or for none".to_string()
             }
-            _ => format!("here it is the same for each {behind}"),
+            _ => format!("here it is the same for each {}", super::why::spell(behind)),
         };
         self.note(self.check.analysed.graph.insts[value.index()].at, text, Role::Step);
     }
@@ -313,17 +313,15 @@ impl Walk<'_, '_> {
             && (self.racy || !self.value_disagrees(address))
         {
             let write = self.check.analysed.graph.insts[race.writes[0].index()].at;
-            let name = self.variable(address).map(|object| &self.check.analysed.graph.objects[object.index()].name);
-            let name = name.filter(|name| !name.is_empty()).map_or("it".to_string(), |name| format!("`{name}`"));
+            let name = self.spelled(self.variable(address)).unwrap_or("it".to_string());
             self.note(at, format!("{name} is read here, with no barrier between"), Role::Step);
             self.note(write, format!("another thread may be writing {name} here"), Role::Source);
             return None;
         }
         let variable = self.variable(address);
         if !self.value_disagrees(load) {
-            let name = variable.map(|object| &self.check.analysed.graph.objects[object.index()].name);
-            let text = match name.filter(|name| !name.is_empty()) {
-                Some(name) => format!("all read the same of `{name}`, and no write to it can come between"),
+            let text = match self.spelled(variable) {
+                Some(name) => format!("all read the same of {name}, and no write to it can come between"),
                 None => "all read the same address, and no write to it can come between".to_string(),
             };
             self.note(at, text, Role::Step);
@@ -357,17 +355,14 @@ impl Walk<'_, '_> {
                         Op::Copy { .. } | Op::Atomic { .. } | Op::Clobber { .. } => store,
                         _ => continue,
                     };
-                    let name = writes
-                        .variable
-                        .map(|object| analysed.graph.objects[object.index()].name.clone())
-                        .filter(|name| !name.is_empty());
+                    let name = self.spelled(writes.variable);
                     if !writes.origins.is_empty() {
                         self.turnings.push((self.notes.len(), Turning::Writes(writes)));
                     }
                     if let Some(name) = name {
                         let text = match self.all {
-                            true => format!("`{name}` is set here"),
-                            false => format!("so `{name}` differs, too"),
+                            true => format!("{name} is set here"),
+                            false => format!("so {name} differs, too"),
                         };
                         self.note(inst.at, text, Role::Step);
                     }
@@ -422,10 +417,8 @@ impl Walk<'_, '_> {
         let mut forks: Vec<BlockId> =
             phi.incoming.iter().flat_map(|(from, _)| analysed.flow.control.all(*from)).map(|each| each.fork).collect();
         forks.extend(phi.incoming.iter().map(|(from, _)| *from));
-        let name =
-            variable.map(|object| analysed.graph.objects[object.index()].name.clone()).filter(|name| !name.is_empty());
-        let text = match name {
-            Some(name) => format!("which value `{name}` gets is decided here, thread by thread"),
+        let text = match self.spelled(variable) {
+            Some(name) => format!("which value {name} gets is decided here, thread by thread"),
             None => "which value it gets is decided here, thread by thread".to_string(),
         };
         self.parted_at(forks, text)
@@ -450,7 +443,16 @@ impl Walk<'_, '_> {
         let inside: Vec<BlockId> =
             forks.iter().flat_map(|fork| analysed.flow.control.all(*fork)).map(|each| each.fork).collect();
         forks.extend(inside);
-        self.parted_at(forks, "threads leave this loop after different numbers of trips".to_string())
+        self.parted_at(forks, "threads leave this loop after different numbers of iterations".to_string())
+    }
+
+    /// A variable as a message names it; `None` where there is no name for it.
+    fn spelled(&self, variable: Option<ObjectId>) -> Option<String> {
+        let name = &self.check.analysed.graph.objects[variable?.index()].name;
+        match name.contains(' ') {
+            true => Some(name.to_string()),
+            false => (!name.is_empty()).then(|| format!("`{name}`")),
+        }
     }
 
     fn variable(&self, mut address: Value) -> Option<ObjectId> {

@@ -1,7 +1,8 @@
 //! For any barrier, clean or not: which forks guard it, how far their conditions agree, and what shows it.
 
-use super::{Check, divergence, leaving, story, wording};
+use super::{Check, divergence, lanes, leaving, story, wording};
 use crate::finding::Note;
+use crate::flow::control::Dependence;
 use crate::flow::{DeadEdges, Flow};
 use crate::graph::{BlockId, Group, InstId, ObjectKind, Op};
 use crate::text::Range;
@@ -10,13 +11,15 @@ use crate::uniformity::shape::{MAX_THREADS, Shape};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The primitive as written, whom it waits for, and what makes it safe if it is.
+    /// The primitive as written, whom it waits for, and how it stands if no rule is broken.
     pub barrier: String,
     pub asks: String,
-    pub safe: String,
+    pub standing: Standing,
     pub at: Range,
     /// The functions on the way to it, the kernel first, with the calls between.
     pub calls: Vec<(String, Option<Range>)>,
+    /// The first of them is a kernel; else it is a device function, and who calls it is not in view.
+    pub from_kernel: bool,
     /// Nearest first.
     pub guards: Vec<Guard>,
     /// Conditions round it that come out the same for every thread of any block there is: where, and what is known.
@@ -25,30 +28,98 @@ pub struct Explanation {
     pub fault: Option<(String, String)>,
 }
 
+/// How a barrier stands that breaks no rule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// And what makes it so.
+    Safe(String),
+    /// What would have to be known to judge it.
+    Open(String),
+}
+
+impl Explanation {
+    /// The function whose callers are not in view.
+    pub fn uncalled(&self) -> Option<&str> {
+        self.calls.first().filter(|_| !self.from_kernel).map(|(name, _)| name.as_str())
+    }
+
+    /// How a barrier stands that breaks no rule, as a sentence.
+    pub fn verdict(&self) -> String {
+        let Explanation { barrier, standing, .. } = self;
+        let within = self.uncalled().map(|name| format!(" within `{name}`, whose callers are not in view"));
+        match standing {
+            Standing::Safe(why) => format!("`{barrier}` is safe{}: {why}", within.unwrap_or_default()),
+            Standing::Open(what) => format!("`{barrier}` is not judged: {what}"),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guard {
     pub at: Range,
     /// The largest group that surely takes one way here.
     pub agrees: String,
     pub enough: bool,
-    /// The barrier's mask leaves out those who go another way.
-    pub masked: bool,
-    /// Who goes another way ends, and counts as arrived.
-    pub ended: bool,
+    /// Why it does no harm that the group parts here.
+    pub harmless: Option<Harmless>,
     /// From where the condition comes to the condition.
     pub chain: Vec<Note>,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Harmless {
+    /// Who goes another way ends, and counts as arrived.
+    Ended,
+    /// Who goes another way ends, and a mask may name lanes that have ended.
+    EndedLanes,
+    /// The other conditions on the way say as much, and on them the group agrees; or whoever races goes the same way.
+    Follows,
+    /// The mask leaves out those who go another way.
+    Masked,
+    /// Nobody knows what the mask names.
+    Unknown,
+    /// What waits for the same group stands on every way.
+    EveryWay,
+}
+
+impl Harmless {
+    fn has_ended(self) -> bool {
+        matches!(self, Harmless::Ended | Harmless::EndedLanes)
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Harmless::Ended => "differs, but those who go another way end, and so count as arrived",
+            Harmless::EndedLanes => {
+                "differs, but those who go another way end, and a mask may name lanes that have ended"
+            }
+            Harmless::Follows => "differs, but not among the threads that come this far",
+            Harmless::Masked => "parts the warp, and the mask names only lanes that come",
+            Harmless::Unknown => "parts the warp, and whether the mask names only lanes that come is not known",
+            Harmless::EveryWay => "differs, but there is one on every way, and they match",
+        }
+    }
 }
 
 impl Guard {
     /// How far threads agree here, in words.
     pub fn agreement(&self) -> String {
-        match (self.enough, self.agrees.as_str()) {
-            (true, group) => format!("the same for the whole {group}: enough"),
-            _ if self.masked => "parts the warp, and the mask names only lanes that come".to_string(),
-            _ if self.ended => "differs, but those who go another way end, and so count as arrived".to_string(),
-            (false, "thread") => "differs from thread to thread".to_string(),
-            (false, group) => format!("the same for each {group} only"),
+        match (self.enough, self.agrees.as_str(), self.harmless) {
+            (true, group, _) => format!("the same for the whole {group}: enough"),
+            (.., Some(harmless)) => harmless.text().to_string(),
+            (_, "thread", _) => "differs from thread to thread".to_string(),
+            (_, group, _) => format!("the same for each {group} only"),
         }
+    }
+}
+
+/// A group that agrees on a value. It need not be one of the program's tiles.
+pub fn spell(group: Extent) -> String {
+    match group.threads() {
+        Some(threads) if threads > 1 && group != Extent::WARP && group < Extent::BLOCK => {
+            format!("run of {threads} threads")
+        }
+        _ => group.to_string(),
     }
 }
 
@@ -68,7 +139,8 @@ const MAX_GUARDS: usize = 24;
 pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
     let barrier = check.as_barrier(inst)?;
     let graph = check.analysed.graph;
-    let need = check.need(barrier).unwrap_or(Extent::THREAD);
+    let known = check.need(barrier);
+    let need = known.unwrap_or(Extent::THREAD);
     let own = &graph.insts[inst.index()];
     let mut calls: Vec<(String, Option<Range>)> = check
         .chain(own.frame)
@@ -91,10 +163,10 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         let need_here = if agreement.shown >= need { Extent::GRID } else { need };
         guards.push(Guard {
             at,
-            agrees: agreement.shown.to_string(),
-            enough: agreement.shown >= need,
-            masked: false,
-            ended: divergence::forgiven(check, barrier, need, leaving::ways(check, inst, *dependence)),
+            agrees: spell(agreement.shown),
+            // Of a barrier whose group is not known nobody can say what is enough.
+            enough: agreement.shown >= need && known.is_some(),
+            harmless: harmless(check, inst, *dependence, need).filter(|_| agreement.shown < need),
             chain: story::chain(check, dependence.fork, need_here.min(need)),
         });
     }
@@ -102,26 +174,52 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
         let rule = verdict.rule.name.to_string();
         (rule, check.finding(inst, verdict).message)
     });
-    let (asks, mut safe) = wording::asked(check, barrier, need);
-    // A mask that names just those who come makes up for what parts the warp.
-    let masked = fault.is_none() && matches!(barrier.group, Group::Lanes { mask: Some(_) });
-    for guard in &mut guards {
-        guard.masked = masked && !guard.enough;
-        guard.ended &= fault.is_none() && !guard.enough;
+    if fault.is_some() {
+        guards.iter_mut().for_each(|guard| guard.harmless = None);
     }
-    if guards.iter().any(|guard| guard.ended) {
-        safe = format!("every thread of {asks} that has not ended comes to it, or none");
+    let (asks, mut standing) = wording::asked(check, barrier, known);
+    let ended = guards.iter().any(|guard| guard.harmless.is_some_and(Harmless::has_ended));
+    if guards.iter().any(|guard| guard.harmless == Some(Harmless::EveryWay)) {
+        standing = Standing::Safe(format!("all of {asks} come to it, or to one that it matches"));
+    }
+    if ended && matches!(standing, Standing::Safe(_)) {
+        standing = Standing::Safe(match &barrier.group {
+            Group::Lanes { .. } => format!("all of {asks} that have not ended come to it, or none"),
+            _ => format!("every thread of {asks} that has not ended comes to it, or none"),
+        });
     }
     Some(Explanation {
         barrier: barrier.name.to_string(),
         asks,
-        safe,
+        standing,
         at: (check.home)(own.at).range,
         calls,
+        from_kernel: graph.is_kernel,
         guards,
         decided: decided(check, inst, &seen),
         fault,
     })
+}
+
+/// Why a clean barrier bears it that its group parts at a fork in front of it.
+fn harmless(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -> Option<Harmless> {
+    let barrier = check.as_barrier(inst)?;
+    let ways = leaving::ways(check, inst, dependence);
+    let within_warp = need <= Extent::WARP && !matches!(barrier.group, Group::Counted { .. });
+    match &barrier.group {
+        Group::Lanes { .. } if ways.all_end() => Some(Harmless::EndedLanes),
+        _ if divergence::forgiven(check, barrier, need, ways) || within_warp && ways.all_end() => Some(Harmless::Ended),
+        _ if !check.parts(inst, dependence, need) => Some(Harmless::Follows),
+        Group::Lanes { mask: Some(mask) } if !lanes::is_known(check, *mask) => Some(Harmless::Unknown),
+        Group::Lanes { mask } if lanes::on_every_way(check, inst, barrier, *mask, dependence) => {
+            Some(Harmless::EveryWay)
+        }
+        Group::Lanes { mask: Some(_) } => Some(Harmless::Masked),
+        Group::Named { .. } | Group::Counted { .. } => {
+            divergence::met_by_name(check, barrier, dependence, need).then_some(Harmless::EveryWay)
+        }
+        _ => None,
+    }
 }
 
 /// Forks that would guard a barrier if what is known of the block did not settle them.
@@ -174,7 +272,7 @@ pub fn explain_value(check: &Check, value: InstId) -> ValueExplanation {
     let agrees = match shown {
         Extent::THREAD => "differs from thread to thread".to_string(),
         Extent::GRID => "the same for all threads of the launch".to_string(),
-        group if group < Extent::BLOCK => format!("the same within a {group}, differs within the block"),
+        group if group < Extent::BLOCK => format!("the same within a {}, differs within the block", spell(group)),
         group => format!("the same for the whole {group}"),
     };
     ValueExplanation { root, agrees, chain: story::chain_of(check, value, Extent::BLOCK) }

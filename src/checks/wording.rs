@@ -1,6 +1,7 @@
 //! What a finding says: the message, the branch's note, the help.
 
 use super::leaving::{self, Ways};
+use super::why::Standing;
 use super::{Check, Verdict, lanes};
 use crate::flow::control::Dependence;
 use crate::graph::{Barrier, End, Fork, Group, InstId, Value};
@@ -20,8 +21,12 @@ pub fn group(barrier: &Barrier, need: Extent) -> String {
     }
 }
 
-/// Whom a barrier waits for, and what it is that makes a clean one safe.
-pub fn asked(check: &Check, barrier: &Barrier, need: Extent) -> (String, String) {
+/// Whom a barrier waits for, and how a clean one stands.
+pub fn asked(check: &Check, barrier: &Barrier, need: Option<Extent>) -> (String, Standing) {
+    let Some(need) = need else {
+        let why = "how many arrivals it waits for is not known to be the whole block".to_string();
+        return ("as many arrivals as it was made for".to_string(), Standing::Open(why));
+    };
     let known = |value: Value| check.analysed.values.symbols.as_int(check.analysed.symbol(value));
     match &barrier.group {
         Group::Lanes { mask: Some(mask) } => match known(*mask).map(|mask| mask as u32) {
@@ -29,11 +34,14 @@ pub fn asked(check: &Check, barrier: &Barrier, need: Extent) -> (String, String)
             Some(mask) => {
                 let lanes = format!("lanes {}", lanes::spell(&lanes::ranges(lanes::bits(mask))));
                 let safe = format!("its mask names {lanes}, and they all come to it, or none");
-                return (lanes, safe);
+                return (lanes, Standing::Safe(safe));
             }
             None => {
-                let lanes = "the lanes of its mask".to_string();
-                return (lanes, "the lanes that its mask names all come to it, or none".to_string());
+                let standing = match lanes::is_known(check, *mask) {
+                    true => Standing::Safe("the lanes that its mask names all come to it, or none".to_string()),
+                    false => Standing::Open("which lanes its mask names is not known".to_string()),
+                };
+                return ("the lanes of its mask".to_string(), standing);
             }
         },
         Group::Counted { count, .. } => {
@@ -42,12 +50,12 @@ pub fn asked(check: &Check, barrier: &Barrier, need: Extent) -> (String, String)
                 None => "the threads it counts".to_string(),
             };
             let safe = format!("it waits for {threads}, and warps come to it as a whole, or not at all");
-            return (threads, safe);
+            return (threads, Standing::Safe(safe));
         }
         _ => {}
     }
     let group = group(barrier, need);
-    (format!("the {group}"), format!("every thread of the {group} comes to it, or none"))
+    (format!("the {group}"), Standing::Safe(format!("every thread of the {group} comes to it, or none")))
 }
 
 pub fn message(
@@ -65,7 +73,7 @@ pub fn message(
     let counted = barrier.is_some_and(|barrier| matches!(barrier.group, Group::Counted { .. }));
     match verdict.rule.name {
         name if name == rules::DIVERGENT_LOOP.name => {
-            format!("{subject} is in a loop that threads of the {group} leave at different trips")
+            format!("{subject} is in a loop that threads of the {group} leave after different numbers of iterations")
         }
         name if name == rules::DIVERGENT_EXIT.name => {
             format!("{subject} is reached by a {group} from which some threads have left")
@@ -92,7 +100,7 @@ pub fn branch(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) 
         return format!("threads of the {extent} may see different values here");
     }
     if leaving::leaves_loop(check, inst, lead) && !(ways.ends || ways.returns) {
-        return format!("threads of the {extent} leave the loop here at different trips");
+        return format!("threads of the {extent} leave the loop here after different numbers of iterations");
     }
     let parting = match &check.analysed.graph.blocks[lead.fork.index()].end {
         End::Branch { what: Fork::And, .. } => {
@@ -113,7 +121,7 @@ pub fn help(verdict: &Verdict) -> String {
     let per_lane = verdict.need <= Extent::WARP;
     match verdict.rule.name {
         name if name == rules::DIVERGENT_LOOP.name => {
-            "let all threads make the same number of trips (round the count up) and guard the work inside instead".to_string()
+            "let all threads make the same number of iterations (round the count up) and guard the work inside instead".to_string()
         }
         name if name == rules::DIVERGENT_EXIT.name => {
             "keep all threads to the end: put the work of those with something to do under a guard instead of the early return".to_string()

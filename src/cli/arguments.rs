@@ -95,8 +95,12 @@ pub struct Check {
     #[arg(short, long, help_heading = "Output")]
     pub verbose: bool,
 
-    /// Makes the changes that are proven to be right, then reports the rest
-    #[arg(long, conflicts_with_all = ["diff", "stdin_filename"], help_heading = "Fixes")]
+    /// Lists the files that would be read, and ends; with `--verbose` also those that would not
+    #[arg(long, conflicts_with_all = ["format", "output", "statistics", "fix", "diff", "shard", "join"], help_heading = "Output")]
+    pub show_files: bool,
+
+    /// Makes the changes that are proven to be right, then reports the rest; standard input goes to standard output
+    #[arg(long, conflicts_with = "diff", help_heading = "Fixes")]
     pub fix: bool,
     /// Prints these changes and makes none
     #[arg(long, conflicts_with_all = ["format", "output"], help_heading = "Fixes")]
@@ -108,7 +112,7 @@ pub struct Check {
     /// Exit code 0 whatever is found
     #[arg(long, conflicts_with = "fail_on", help_heading = "Verdict")]
     pub exit_zero: bool,
-    /// Known findings [default: synclint-baseline.json beside synclint.toml or in the working folder]
+    /// Known findings [default: synclint-baseline.json beside synclint.toml, else in the working folder or above it in the repository]
     #[arg(long, value_name = "FILE", help_heading = "Verdict")]
     pub baseline: Option<PathBuf>,
     /// Reports known findings as well
@@ -200,7 +204,7 @@ pub struct Baseline {
 }
 
 #[derive(Args, Debug)]
-#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the sources beside FILE]")))]
+#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: what `check` would read if FILE lies in it, else the folder of FILE]")))]
 pub struct Why {
     /// The barrier, or a call that leads to one; the file `-` is standard input
     #[arg(value_name = "FILE:LINE", value_parser = place_parser, allow_hyphen_values = true)]
@@ -212,7 +216,7 @@ pub struct Why {
 }
 
 #[derive(Args, Debug)]
-#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: the folder of FILE]")))]
+#[command(mut_arg("paths", |it| it.help("More files and folders to read [default: what `check` would read if FILE lies in it, else the folder of FILE]")))]
 pub struct Graph {
     /// The file that holds the kernel; `-` is standard input
     #[arg(value_name = "FILE")]

@@ -2,16 +2,16 @@
 
 use super::arguments::{self, ColorArguments};
 use super::fix;
-use super::output::{is_stdout, stdout_style, style, to_file, to_stderr, to_stdout};
-use super::plan::{Plan, plan};
+use super::output::{is_stdout, stderr_style, stdout_style, style, to_file, to_stderr, to_stdout};
+use super::plan::{Plan, is_stdin, near, plan};
 use super::progress::watched;
 use super::{Exit, Failure, shard, summary};
 use crate::baseline::{self, Baseline, Marked};
 use crate::finding::Unread;
 use crate::report::{self, Format, Report, markdown, plural};
 use crate::rules;
-use crate::session::{self, Conclusion};
-use crate::settings::{self, FailOn, Settings};
+use crate::session::{self, Conclusion, Outcome, Request};
+use crate::settings::{self, FailOn, Repository, Settings};
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,13 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     }
     let arguments = &arguments::Check { format: given.format.or(usual_format()?), ..given.clone() };
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
-    if arguments.fix && !request.texts.is_empty() {
-        return Err(Failure::line("--fix changes files, and standard input is none; --diff shows the changes"));
+    request.tell_ignored = arguments.verbose || arguments.show_files;
+    if arguments.show_files {
+        let (paths, skipped, walked) = session::files(&settings, &request).map_err(|error| Failure::line(error.0))?;
+        to_stderr(&faults(&skipped));
+        to_stdout(|out| paths.iter().try_for_each(|path| writeln!(out, "{path}")))?;
+        to_stderr(&if arguments.verbose { summary::passed_over(&skipped, &walked) } else { String::new() });
+        return Ok(verdict(&[], FailOn::Never, &skipped));
     }
     request.fixes = true;
     request.every_call = arguments.statistics;
@@ -39,6 +44,9 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     };
     let baseline = read_baseline(arguments, &settings)?;
 
+    if arguments.fix && !request.texts.is_empty() {
+        return fix_text(arguments, &settings, request, &baseline, &repository, fail_on);
+    }
     if let Some(shard) = arguments.sharding.shard {
         return shard::print_part(&settings, &request, shard, arguments.quiet);
     }
@@ -87,12 +95,67 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     // Settings that fit nothing are a fault of the user's, and quiet runs are those that nobody looks at again.
     to_stderr(&summary::unknown_names(&settings, &outcome, &request));
     if arguments.statistics {
-        to_stderr(&summary::statistics(&report, &conclusion.aside, &outcome.unseen));
+        to_stderr(&summary::statistics(&report, &conclusion.aside, &outcome.unseen, arguments.verbose));
     }
     if arguments.verbose {
         to_stderr(&summary::details(&outcome, &settings, started));
     }
     Ok(verdict)
+}
+
+/// `--fix -`: standard input with its changes goes to standard output, what is left to be found to standard error.
+fn fix_text(
+    arguments: &arguments::Check,
+    settings: &Settings,
+    mut request: Request,
+    baseline: &Baseline,
+    repository: &Repository,
+    fail_on: FailOn,
+) -> Result<Exit, Failure> {
+    if given_files(arguments) {
+        return Err(Failure::line("--fix changes either files or standard input; name one or the other"));
+    }
+    if arguments.output.iter().any(|(_, path)| is_stdout(path)) {
+        return Err(Failure::line("standard output is for the changed text; name a file for the report"));
+    }
+    let run = |request: &Request| -> Result<(Outcome, Conclusion), Failure> {
+        let mut outcome = watched(false, |progress| session::run(settings, request, progress))
+            .map_err(|error| Failure::line(error.0))?;
+        let conclusion = session::conclude(&mut outcome, settings, request.only.as_deref(), baseline, repository);
+        Ok((outcome, conclusion))
+    };
+    let (outcome, conclusion) = run(&request)?;
+    if let [(name, text)] = &mut request.texts[..] {
+        *text = fix::changed(name, text, &conclusion.findings, &outcome.sources);
+        to_stdout(|out| out.write_all(text))?;
+    }
+    let (outcome, conclusion) = run(&request)?;
+    to_stderr(&faults(&outcome.skipped));
+    let repository_path = |path: &str| repository.path(path);
+    let Conclusion { findings, summary, suppressed, known, .. } = &conclusion;
+    let report = Report {
+        skipped: &outcome.skipped,
+        suppressed: *suppressed,
+        known: *known,
+        ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
+    };
+    for (format, path) in &arguments.output {
+        to_file(path, |out| report::render(&report, *format, style(&arguments.color, false), out))?;
+    }
+    let mut told = Vec::new();
+    let format = arguments.format.unwrap_or(Format::Human);
+    // Writing to memory does not fail.
+    let _ = report::render(&report, format, stderr_style(&arguments.color), &mut told);
+    to_stderr(&String::from_utf8_lossy(&told));
+    if !arguments.quiet {
+        to_stderr(&summary::line(&report, fix::count(findings)));
+    }
+    Ok(verdict(findings, fail_on, &outcome.skipped))
+}
+
+/// Whether files are named beside standard input.
+fn given_files(arguments: &arguments::Check) -> bool {
+    arguments.input.paths.iter().any(|path| !is_stdin(path))
 }
 
 /// What is wanted wherever the command line asks for nothing else.
@@ -143,9 +206,13 @@ pub fn baseline(arguments: &arguments::Baseline) -> Result<Exit, Failure> {
     Ok(Exit::Clean)
 }
 
+/// Beside the settings; without any the nearest in the working folder or above it, within the repository.
 fn default_baseline(settings: &Settings) -> PathBuf {
-    let folder = settings.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    folder.join(baseline::FILE_NAME)
+    let name = baseline::FILE_NAME;
+    match settings.file.as_deref().and_then(Path::parent) {
+        Some(folder) => folder.join(name),
+        None => settings::find_above(Path::new(""), &[name]).map_or(PathBuf::from(name), near),
+    }
 }
 
 fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Baseline, Failure> {

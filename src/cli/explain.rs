@@ -146,6 +146,16 @@ pub fn man(verb: Option<&str>) -> Result<Exit, Failure> {
         command =
             found.ok_or_else(|| Failure::line(format!("there is no verb `{verb}`; `synclint help` lists them")))?;
     }
-    to_stdout(|out| clap_mangen::Man::new(command).render(out))?;
+    // A long list of options without their values is no synopsis: they stand below.
+    let usage = command.render_usage().to_string();
+    let lines = usage.trim_start_matches("Usage:").lines().map(str::trim).filter(|line| !line.is_empty());
+    let synopsis = lines.map(|line| line.replace('-', "\\-")).collect::<Vec<_>>().join("\n.br\n");
+    let mut page = Vec::new();
+    // Writing to memory does not fail.
+    let _ = clap_mangen::Man::new(command).render(&mut page);
+    let page = String::from_utf8_lossy(&page);
+    let rest = page.split_once(".SH SYNOPSIS\n").and_then(|(head, rest)| Some((head, rest.split_once(".SH ")?.1)));
+    let page = rest.map_or(page.to_string(), |(head, rest)| format!("{head}.SH SYNOPSIS\n{synopsis}\n.SH {rest}"));
+    to_stdout(|out| out.write_all(page.as_bytes()))?;
     Ok(Exit::Clean)
 }

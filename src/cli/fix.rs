@@ -43,6 +43,15 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
     Ok(told)
 }
 
+/// A text that is no file with the changes made in it.
+pub fn changed(name: &Path, text: &[u8], findings: &[Marked], sources: &[Source]) -> Vec<u8> {
+    let is_it = |file: &FileId| sources.get(file.0 as usize).is_some_and(|source| Path::new(&source.path) == name);
+    match chosen(findings).files.into_iter().find(|(file, _)| is_it(file)) {
+        Some((_, edits)) => applied(text, &edits),
+        None => text.to_vec(),
+    }
+}
+
 /// Takes the changes from findings in files that were transcoded to be read: they would fit other bytes. Tells of these files.
 pub fn leave_transcoded(findings: &mut [Marked], sources: &[Source]) -> String {
     let mut known: BTreeMap<FileId, bool> = BTreeMap::new();

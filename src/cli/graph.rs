@@ -1,14 +1,14 @@
 //! The verb `graph`: a kernel's control flow as a picture.
 
-use super::arguments::{self, ColorArguments, Input};
+use super::arguments::{self, ColorArguments};
 use super::output::{to_file, to_stderr, to_stdout};
-use super::plan::{Plan, is_stdin, plan, stdin_name};
+use super::plan::{Plan, is_stdin, plan, round, stdin_name};
 use super::{Exit, Failure};
 use crate::report::chart::{self, ChartFormat};
 use crate::rules;
 use crate::session::{self, Drawn};
 use crate::settings;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Names that are listed where several would do.
 const LISTED: usize = 30;
@@ -25,14 +25,7 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
         }
         Ok(_) => {}
     }
-    // What the kernel calls may be anywhere: without paths and without a root, its folder has to do.
-    let mut paths = arguments.reading.paths.clone();
-    if paths.is_empty() && (!from_stdin || arguments.reading.stdin_filename.is_some()) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        paths.push(folder.map_or(PathBuf::from("."), PathBuf::from));
-    }
-    paths.push(arguments.file.clone());
-    let input = Input { paths, ..arguments.reading.clone() };
+    let input = round(&arguments.file, path, &arguments.reading);
     let Plan { settings, request, .. } = plan(&input, &ColorArguments::default())?;
     let drawn = session::graph(&settings, &request, path, arguments.kernel.as_deref())
         .map_err(|error| Failure::line(error.0))?;

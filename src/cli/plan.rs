@@ -66,16 +66,34 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     })
 }
 
+/// What is read for a question about one file, `named` so and found at `path`: who calls what is in it, and what it calls,
+/// may stand anywhere in the program. Without paths that is what `check` would read: the folder of the settings, which
+/// `plan` adds, else the working folder if the file lies in it, else the file's own folder.
+pub fn round(named: &Path, path: &Path, input: &Input) -> Input {
+    let mut paths = input.paths.clone();
+    let has_place = !is_stdin(named) || input.stdin_filename.is_some();
+    let has_root = || input.root.is_some() || matches!(settings_file(input), Some((_, true)));
+    if paths.is_empty() && has_place && !has_root() {
+        paths.push(settings::program_of(path).map_or(PathBuf::from("."), near));
+    }
+    paths.push(named.to_path_buf());
+    Input { paths, ..input.clone() }
+}
+
 /// The settings, and whether their file was found rather than named.
 fn settings_of(input: &Input, color: &ColorArguments) -> Result<(Settings, bool), Failure> {
-    let (path, discovered) = match &input.config {
-        _ if input.isolated => (None, false),
-        Some(path) => (Some(path.clone()), false),
-        None => (settings::find(input.root.as_deref().unwrap_or(Path::new(""))).map(|path| near(&path)), true),
-    };
-    let Some(path) = path else { return Ok((Settings::default(), false)) };
+    let Some((path, discovered)) = settings_file(input) else { return Ok((Settings::default(), false)) };
     let settings = Settings::read(&path).map_err(|error| settings_failure(&error, color))?;
     Ok((settings, discovered))
+}
+
+/// The file of settings, and whether it was found rather than named.
+fn settings_file(input: &Input) -> Option<(PathBuf, bool)> {
+    match &input.config {
+        _ if input.isolated => None,
+        Some(path) => Some((path.clone(), false)),
+        None => Some((near(settings::find(input.root.as_deref().unwrap_or(Path::new("")))?), true)),
+    }
 }
 
 pub fn settings_failure(error: &settings::Error, color: &ColorArguments) -> Failure {

@@ -4,8 +4,8 @@ use crate::baseline::Entry;
 use crate::finding::{Finding, Severity, Unread};
 use crate::report::{Report, plural};
 use crate::rules;
-use crate::session::{Outcome, Request};
-use crate::settings::{self, Settings};
+use crate::session::{Outcome, Request, Walked};
+use crate::settings::{self, Patterns, Settings};
 use crate::text::{LineIndex, Range, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -59,7 +59,9 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
     }
     let text = match () {
         () if skipped.iter().any(|unread| unread.is_named) => return String::new(),
-        () if walked.files == 0 && walked.excluded > 0 => "all that was found is excluded by the settings".to_string(),
+        () if walked.files == 0 && !walked.excluded.is_empty() => {
+            "all that was found is excluded by the settings".to_string()
+        }
         () if walked.files == 0 => {
             let mut places: Vec<String> = request.read.iter().map(|path| path.display().to_string()).collect();
             places.dedup();
@@ -70,7 +72,7 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
             "all files read are third-party by the settings: nothing in them is reported".to_string()
         }
         () if summary.kernels + summary.device_functions + summary.barriers == 0 => {
-            let left = if walked.excluded > 0 { ", and the settings exclude others" } else { "" };
+            let left = if !walked.excluded.is_empty() { ", and the settings exclude others" } else { "" };
             format!(
                 "no kernel and no barrier in {}{left}",
                 match walked.files {
@@ -135,7 +137,8 @@ pub fn stale_lines(stale: &[Entry]) -> String {
     text
 }
 
-/// Kernels and third-party paths that synclint.toml speaks of and that are not there: most likely misspelt.
+/// Kernels and paths that synclint.toml speaks of and that are not there: most likely misspelt. A path of `exclude` is
+/// told by `details` only: a build folder need not be there.
 pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) -> String {
     let mut text = String::new();
     // Only where all is read that the settings speak of.
@@ -148,6 +151,13 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
     for (pattern, _) in patterns.filter(|(_, fits)| is_whole && !**fits) {
         text.push_str(&format!(
             "synclint: the third-party path `{pattern}` of the settings fits nothing that is read\n"
+        ));
+    }
+    let fits = |pattern: &Patterns| outcome.sources.iter().any(|source| pattern.matches(Path::new(&source.path)));
+    for pattern in settings.per_file_patterns().filter(|pattern| is_whole && !fits(pattern)) {
+        let written = pattern.as_written().concat();
+        text.push_str(&format!(
+            "synclint: the path `{written}` of `per-file` in the settings fits nothing that is read\n"
         ));
     }
     for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
@@ -163,7 +173,8 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
 /// Names listed of functions that are not in view.
 const UNSEEN: usize = 100;
 
-pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, Range)]) -> String {
+/// With `--verbose` the files that were not read are told there.
+pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, Range)], is_verbose: bool) -> String {
     let mut text = String::new();
     for rule in report.rules {
         let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
@@ -191,7 +202,7 @@ pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, 
         let line = LineIndex::new(report.bytes(finding.at.file)).place(finding.at.start).line;
         text.push_str(&format!("not understood: {}:{line}: {}\n", report.path(finding.at.file), finding.message));
     }
-    for Unread { path, why, .. } in report.skipped {
+    for Unread { path, why, .. } in report.skipped.iter().filter(|_| !is_verbose) {
         text.push_str(&format!("not read: {path}: {why}\n"));
     }
     if !unseen.is_empty() {
@@ -216,19 +227,10 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
     if let Some(file) = &settings.file {
         text.push_str(&format!("settings: {}\n", file.display()));
     }
-    for pattern in settings.per_file_patterns() {
-        let fits = |source: &Source| pattern.matches(Path::new(&source.path));
-        if !outcome.sources.iter().any(fits) {
-            let written = pattern.as_written().concat();
-            text.push_str(&format!("the path `{written}` of `per-file` fits nothing that is read\n"));
-        }
-    }
     for (pattern, _) in settings.exclude.as_written().iter().zip(&outcome.walked.exclude).filter(|(_, fits)| !**fits) {
         text.push_str(&format!("the path `{pattern}` of `exclude` fits nothing that was looked at\n"));
     }
-    for Unread { path, why, .. } in outcome.skipped.iter().filter(|unread| !unread.is_named) {
-        text.push_str(&format!("not read: {path}: {why}\n"));
-    }
+    text.push_str(&passed_over(&outcome.skipped, &outcome.walked));
     for (stage, time) in &outcome.stages.0 {
         text.push_str(&format!("{:8.3} s  {stage}\n", time.as_secs_f64()));
     }
@@ -241,6 +243,19 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
     }
     text.push('\n');
     text
+}
+
+/// What was found and not read, and why.
+pub fn passed_over(skipped: &[Unread], walked: &Walked) -> String {
+    const LISTED: usize = 100;
+    let unread = skipped.iter().filter(|unread| !unread.is_named).map(|it| (it.path.clone(), it.why.as_str()));
+    let shown = |path: &PathBuf| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let excluded = walked.excluded.iter().map(|path| (shown(path), "excluded by the settings"));
+    let ignored = walked.ignored.iter().map(|path| (shown(path), "hidden, or named by .gitignore"));
+    let all: Vec<(String, &str)> = unread.chain(excluded).chain(ignored).collect();
+    let lines = all.iter().take(LISTED).map(|(path, why)| format!("not read: {path}: {why}\n"));
+    let more = all.len().saturating_sub(LISTED);
+    lines.collect::<String>() + &if more > 0 { format!("not read: {more} more\n") } else { String::new() }
 }
 
 /// `812 bytes`, `4.2 kB`, `12.0 MB`

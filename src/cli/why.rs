@@ -1,8 +1,8 @@
 //! The verb `why`: for each barrier on a line, which branches guard it and how far each agrees.
 
-use super::arguments::{self, Input};
+use super::arguments;
 use super::output::{stdout_style, to_stdout};
-use super::plan::{Plan, is_stdin, plan, stdin_name};
+use super::plan::{Plan, is_stdin, plan, round, stdin_name};
 use super::progress::watched;
 use super::{Exit, Failure};
 use crate::checks::why::Explanation;
@@ -11,9 +11,7 @@ use crate::report::human::{self, Mark, Picture};
 use crate::report::{Style, plural};
 use crate::session::{self, Explained};
 use crate::settings;
-use crate::source::walk;
 use crate::text::{LineIndex, Source};
-use std::path::{Path, PathBuf};
 
 pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     let (named, line) = &arguments.place;
@@ -22,13 +20,7 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     if !from_stdin && let Err(error) = std::fs::metadata(path) {
         return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
     }
-    // The callers of a helper may be anywhere: without paths and without a root, the files beside it have to do.
-    let mut paths = arguments.input.paths.clone();
-    if paths.is_empty() && (!from_stdin || arguments.input.stdin_filename.is_some()) {
-        paths.extend(beside(path));
-    }
-    paths.push(named.clone());
-    let Plan { settings, request, .. } = plan(&Input { paths, ..arguments.input.clone() }, &arguments.color)?;
+    let Plan { settings, request, .. } = plan(&round(named, path, &arguments.input), &arguments.color)?;
     let explained = watched(true, |progress| session::why(&settings, &request, progress, path, *line))
         .map_err(|error| Failure::line(error.0))?;
     if let Some(why) = &explained.missing {
@@ -68,20 +60,11 @@ fn elsewhere(lines: &[u32], line: u32) -> String {
     }
 }
 
-/// The source files in the folder of a file, without those in the folders below it: there may be any number of them.
-fn beside(path: &Path) -> Vec<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: Vec<PathBuf> = entries.filter(|path| walk::is_source_name(path) && path.is_file()).collect();
-    files.sort();
-    files
-}
-
 fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -> String {
-    let Explanation { barrier, asks, safe, at, calls, guards, decided, fault } = explanation;
+    let Explanation { asks, at, calls, guards, decided, fault, .. } = explanation;
     let verdict = match fault {
         Some((rule, message)) => format!("{message} [{rule}]"),
-        None => format!("`{barrier}` is safe: {safe}"),
+        None => explanation.verdict(),
     };
     let mut marks: Vec<Mark> = Vec::new();
     for (name, call) in calls {
@@ -102,6 +85,11 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
         human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
     if guards.is_empty() && decided.is_empty() {
         text.push_str("  nothing guards it: whoever runs the function comes to it\n");
+    }
+    if let Some(name) = explanation.uncalled() {
+        text.push_str(&format!(
+            "  no caller of `{name}` is in view: what guards its calls is not known; name the folders that hold them\n"
+        ));
     }
     for (index, guard) in guards.iter().enumerate() {
         if guard.chain.is_empty() {

@@ -329,7 +329,7 @@ impl Builder<'_> {
         }
         let outer = self.frame;
         self.frame = self.active[index].frame;
-        let object = self.temporary("result", ty.value(), span);
+        let object = self.temporary("the result", ty.value(), span);
         self.frame = outer;
         self.active[index].result_object = Some(object);
         object

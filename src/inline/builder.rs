@@ -442,8 +442,9 @@ impl<'p> Builder<'p> {
         id
     }
 
-    pub fn temporary(&mut self, name: &str, ty: &Ty, span: Span) -> ObjectId {
-        self.new_object(&Name::from(name), ObjectKind::Local, ty, span)
+    /// What the source has no name for: `what` is a phrase, so that messages can tell it from a name.
+    pub fn temporary(&mut self, what: &str, ty: &Ty, span: Span) -> ObjectId {
+        self.new_object(&Name::from(what), ObjectKind::Local, ty, span)
     }
 
     pub fn address(&mut self, object: ObjectId, span: Span) -> Value {

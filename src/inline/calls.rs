@@ -344,7 +344,7 @@ impl Builder<'_> {
                 let (object, ty) = match &result {
                     Some(known) => known.clone(),
                     None => {
-                        let object = self.temporary("result", ev.ty.value(), span);
+                        let object = self.temporary("the result", ev.ty.value(), span);
                         result = Some((object, ev.ty.value().clone()));
                         (object, ev.ty.value().clone())
                     }

@@ -325,7 +325,7 @@ impl Builder<'_> {
         self.go_on(then);
         let a = self.eval(yes);
         let ty = a.ty.clone();
-        let object = self.temporary("conditional", &ty, span);
+        let object = self.temporary("the `?:`", &ty, span);
         let address = self.address(object, span);
         self.store_to(address, &ty, &a, yes.span);
         self.jump(after, Leaving::Fall, span);

@@ -142,7 +142,7 @@ impl Builder<'_> {
                 *value
             }
             _ => {
-                let object = self.temporary("temporary", ev.ty.value(), span);
+                let object = self.temporary("the temporary", ev.ty.value(), span);
                 let address = self.address(object, span);
                 self.store_to(address, &ev.ty.clone(), ev, span);
                 address

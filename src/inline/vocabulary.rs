@@ -434,7 +434,7 @@ impl Builder<'_> {
         let ty = &self.deduce_class(ty.clone(), args);
         match ty.value() {
             Ty::Class(_) => {
-                let object = self.temporary("temporary", ty, span);
+                let object = self.temporary("the temporary", ty, span);
                 let address = self.address(object, span);
                 self.initialise_arguments(address, ty, args, true, span);
                 if self.keeps_temporaries {
@@ -443,7 +443,7 @@ impl Builder<'_> {
                 Ev::made(address, ty.clone())
             }
             Ty::Array(..) => {
-                let object = self.temporary("temporary", ty, span);
+                let object = self.temporary("the temporary", ty, span);
                 let address = self.address(object, span);
                 self.initialise_arguments(address, ty, args, true, span);
                 Ev::made(address, ty.clone())

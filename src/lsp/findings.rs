@@ -114,7 +114,7 @@ impl<'s> Places<'s> {
 /// A finding as editors show it.
 pub fn diagnostic(finding: &Finding, places: &mut Places, abilities: Abilities) -> Value {
     let mut message = finding.message.clone();
-    if let Some(witness) = &finding.witness {
+    if let Some(witness) = finding.witness.as_ref().filter(|witness| !witness.missing.is_empty()) {
         message.push_str(&format!("\n{}", missing(witness)));
     }
     let steps: Vec<(&Note, String)> = numbered(finding);

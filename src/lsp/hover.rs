@@ -99,10 +99,11 @@ struct Writer<'l> {
 
 impl Writer<'_> {
     fn barriers(&mut self, explanations: &[Explanation]) {
-        for Explanation { barrier, safe, calls, guards, fault, .. } in explanations.iter().take(SHOWN) {
+        for explanation in explanations.iter().take(SHOWN) {
+            let Explanation { calls, guards, fault, .. } = explanation;
             let verdict = match fault {
                 Some((rule, message)) => format!("{message} `[{rule}]`"),
-                None => format!("`{barrier}` is safe: {safe}"),
+                None => explanation.verdict(),
             };
             self.line(&self.strong(&verdict));
             if guards.is_empty() {

@@ -61,7 +61,10 @@ fn rows(chart: &Chart, node: &Node, main: Option<FileId>) -> Vec<Row> {
     for line in &node.lines {
         if line.function.as_ref() != inside {
             let name = line.function.clone().unwrap_or_else(|| chart.name.clone());
-            let elsewhere = if main.is_some_and(|main| main != line.at.file) { " (another file)" } else { "" };
+            let elsewhere = match chart.paths.get(&line.at.file) {
+                Some(path) if main.is_some_and(|main| main != line.at.file) => format!(" ({path})"),
+                _ => String::new(),
+            };
             rows.push(row(RowKind::Function, "", format!("in {name}{elsewhere}")));
             inside = line.function.as_ref();
         }

@@ -19,6 +19,11 @@ impl fmt::Display for Trial {
     }
 }
 
+/// Others come to the same barrier with another count.
+fn disagrees(finding: &Finding) -> bool {
+    finding.related.iter().any(|note| note.message.contains(" with a count of "))
+}
+
 /// Nothing for what is about no barrier.
 pub fn trial(finding: &Finding) -> Option<Trial> {
     const SYNCCHECK: &str = "compute-sanitizer --tool synccheck PROGRAM";
@@ -31,8 +36,17 @@ pub fn trial(finding: &Finding) -> Option<Trial> {
         () if name == rules::RACY_BROADCAST.name => {
             ("compute-sanitizer --tool racecheck PROGRAM", "it sees the race only if it happens to occur in that run")
         }
+        // What is wrong in itself.
+        () if finding.message.contains("a block has barriers 0 to 15") => {
+            (SYNCCHECK, "it may be silent: the hardware let a number in a register that is too large pass")
+        }
+        () if finding.message.contains("no whole number of warps") => {
+            (SYNCCHECK, "the run ends with an illegal instruction; a count that is a literal the assembler refuses")
+        }
+        () if finding.scope == "named barrier" => return None,
+        () if counted && disagrees(finding) => (SYNCCHECK, "it reports counts that disagree"),
         () if counted => {
-            (SYNCCHECK, "it reports counts that disagree; a count that is not made up hangs there, too, without a line")
+            (SYNCCHECK, "it hangs there, too, without a line: it does not report a count that is not made up")
         }
         () if matches!(finding.scope.as_str(), "cluster" | "grid") => {
             (SYNCCHECK, "it does not watch barriers of this size: what is missed shows as a hang, or not at all")
@@ -48,6 +62,10 @@ pub fn trial(finding: &Finding) -> Option<Trial> {
             "it reports this only if the missing threads come to another barrier; it is silent if they run on to the end",
         ),
     };
-    let given = finding.witness.as_ref().map(|witness| witness.given.clone()).unwrap_or_default();
+    // What a program can be started with: its blocks and values, not which turn of a loop or which warp is looked at.
+    let is_number = |part: &str, what: &str| part.strip_prefix(what).is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let is_input = |part: &&str| !["trip ", "warp ", "block "].iter().any(|what| is_number(part, what));
+    let given = finding.witness.as_ref().map_or("", |witness| &witness.given).split(", ");
+    let given = given.filter(is_input).collect::<Vec<_>>().join(", ");
     Some(Trial { command, given, expect })
 }

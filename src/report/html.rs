@@ -294,11 +294,14 @@ fn marked_line(text: &[u8], marks: &[&Mark], page: &mut String) {
 /// A square per thread, a row per warp.
 fn drawing(finding: &Finding, page: &mut String) {
     let Some(witness) = &finding.witness else { return };
-    let (arrive, missing) =
-        (threads::list(&witness.arrive, witness.unit), threads::list(&witness.missing, witness.unit));
+    let arrive = threads::list(&witness.arrive, witness.unit);
     let given = if witness.given.is_empty() { String::new() } else { format!("{}: ", code(&witness.given)) };
     let _ = write!(page, "<figure class=\"threads\">\n<figcaption>{given}");
-    let _ = write!(page, "<b class=\"comes\">{}</b> arrive, <b class=\"missing\">{}</b> do not", arrive, missing);
+    let _ = write!(page, "<b class=\"comes\">{arrive}</b> arrive");
+    if !witness.missing.is_empty() {
+        let missing = threads::list(&witness.missing, witness.unit);
+        let _ = write!(page, ", <b class=\"missing\">{missing}</b> do not");
+    }
     if let Some(mask) = witness.mask {
         let _ = write!(page, "; the mask is <code>{mask:#010x}</code>");
     }
@@ -313,7 +316,7 @@ fn drawing(finding: &Finding, page: &mut String) {
             let class = match state {
                 Lane::Arrives => "comes",
                 Lane::Missing => "missing",
-                Lane::Absent => "absent",
+                Lane::Aside | Lane::Absent => "absent",
             };
             let number = if row.first_warp == row.last_warp { first + lane as u32 } else { lane as u32 };
             let _ = write!(page, "<i class=\"{class}\" title=\"{number}\"></i>");

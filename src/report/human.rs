@@ -168,6 +168,12 @@ pub fn arrival(finding: &Finding) -> String {
         // The count of a named barrier.
         (scope, _) if scope.ends_with(" threads") && !through_call => return format!("{scope} have to arrive here"),
         (scope, _) if scope.ends_with(" threads") => scope.to_string(),
+        // Not who comes is at fault, but what is named.
+        (_, "warp-mask") if finding.story.is_empty() || is_none_missing(finding) => {
+            let mask = finding.witness.as_ref().and_then(|witness| witness.mask);
+            let named = |mask| format!("the mask names {}", threads::list(&threads::ranges(mask), Unit::Lane));
+            return mask.map(named).unwrap_or_default();
+        }
         ("warp", "warp-mask") => "every lane of the mask".to_string(),
         (scope, _) => format!("every thread of the {scope}"),
     };
@@ -177,6 +183,10 @@ pub fn arrival(finding: &Finding) -> String {
     } else {
         format!("{who} has to arrive here")
     }
+}
+
+fn is_none_missing(finding: &Finding) -> bool {
+    finding.witness.as_ref().is_some_and(|witness| witness.missing.is_empty())
 }
 
 /// miette's labels, and their roles in miette's order. What stands at the same place is one label.
@@ -242,11 +252,12 @@ fn files(picture: &Picture) -> Vec<FileId> {
 
 fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
     let Some(witness) = &finding.witness else { return };
-    let (comes, missing) = if style.unicode { ('■', '·') } else { ('#', '.') };
+    let (comes, missing, aside) = if style.unicode { ('■', '·', '□') } else { ('#', '.', 'o') };
     let paint = |lane: Lane| -> (char, &str) {
         match lane {
             Lane::Arrives => (comes, "\x1b[32m"),
             Lane::Missing => (missing, "\x1b[31m"),
+            Lane::Aside => (aside, ""),
             Lane::Absent => (' ', ""),
         }
     };
@@ -282,8 +293,13 @@ fn draw_threads(finding: &Finding, style: Style, text: &mut String) {
         }
         text.push('\n');
     }
-    let (arrive, miss) = (threads::list(&witness.arrive, witness.unit), threads::list(&witness.missing, witness.unit));
-    text.push_str(&format!("    {comes} arrive: {arrive}   {missing} missing: {miss}"));
+    let others = threads::aside(&rows);
+    let signs =
+        [(comes, "arrive", &witness.arrive), (missing, "missing", &witness.missing), (aside, "not asked for", &others)];
+    let shown = signs.iter().filter(|(.., ranges)| !ranges.is_empty());
+    let legend: Vec<String> =
+        shown.map(|(sign, what, ranges)| format!("{sign} {what}: {}", threads::list(ranges, witness.unit))).collect();
+    text.push_str(&format!("    {}", legend.join("   ")));
     if let Some(mask) = witness.mask {
         let named = threads::list(&threads::ranges(mask), Unit::Lane);
         text.push_str(&format!("   mask: {mask:#010x}, {named}"));

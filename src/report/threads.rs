@@ -13,6 +13,8 @@ pub struct Row {
 pub enum Lane {
     Arrives,
     Missing,
+    /// A lane of a warp that neither comes nor is named.
+    Aside,
     /// Neither: no such thread, or one that the barrier does not ask for.
     Absent,
 }
@@ -41,8 +43,15 @@ fn lane(witness: &Witness, thread: u32) -> Lane {
     match (within(&witness.missing), within(&witness.arrive)) {
         (true, _) => Lane::Missing,
         (_, true) => Lane::Arrives,
+        _ if witness.unit == Unit::Lane => Lane::Aside,
         _ => Lane::Absent,
     }
+}
+
+/// Lanes that neither come nor are named.
+pub fn aside(rows: &[Row]) -> Vec<(u32, u32)> {
+    let Some(Row { lanes, .. }) = rows.first() else { return Vec::new() };
+    ranges((0..32).filter(|lane| lanes[*lane as usize] == Lane::Aside).fold(0, |mask, lane| mask | 1 << lane))
 }
 
 /// `warp 0`, `warps 2..7`; nothing for a single warp's lanes.

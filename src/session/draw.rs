@@ -49,11 +49,8 @@ pub fn graph(settings: &Settings, request: &Request, path: &Path, name: Option<&
         let chart = meant.first().map(|index| match analysis::chart(session, items[*index]) {
             None => Err(0),
             Some(mut chart) => {
-                if chart.simplify() {
-                    Ok(chart)
-                } else {
-                    Err(chart.blocks)
-                }
+                chart.name_files(&|file| loaded.shown(file));
+                if chart.simplify() { Ok(chart) } else { Err(chart.blocks) }
             }
         });
         Drawn { functions, meant, chart, missing: None }

@@ -10,10 +10,11 @@ use crate::source::screen;
 use crate::source::walk::{self, Content};
 use crate::words::Words;
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What was read.
 pub struct Read {
@@ -30,8 +31,10 @@ pub struct Read {
 pub struct Walked {
     /// Files whose names are those of source.
     pub files: usize,
-    /// Files of them, and whole folders, that the settings exclude.
-    pub excluded: usize,
+    /// Such files, and whole folders, that the settings exclude.
+    pub excluded: Vec<PathBuf>,
+    /// Such files, and whole folders, that are hidden or that `.gitignore` names; if asked for.
+    pub ignored: Vec<PathBuf>,
     /// For each pattern of `third-party` and of `exclude`, whether it fits anything.
     pub third_party: Vec<bool>,
     pub exclude: Vec<bool>,
@@ -58,8 +61,9 @@ impl Fitting {
 pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut Stages) -> Result<Read, Error> {
     let exclude = settings.exclude.clone();
     let bounds = request.confined.then(|| Bounds::of(&request.read));
-    let excluded = Arc::new(AtomicUsize::new(0));
-    let count = excluded.clone();
+    let came_past: Arc<Mutex<FxHashMap<PathBuf, Past>>> = Default::default();
+    let past = came_past.clone();
+    let tell_ignored = request.tell_ignored;
     let third_party = settings.third_party.clone();
     let (foreign, left_out) = (Fitting::new(&third_party), Fitting::new(&exclude));
     let (fits_foreign, fits_left_out) = (foreign.clone(), left_out.clone());
@@ -67,22 +71,30 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         fits_foreign.note(&third_party, path);
         fits_left_out.note(&exclude, path);
         let out = exclude.matches(path);
-        if out && (is_folder || walk::is_source_name(path)) {
-            count.fetch_add(1, Ordering::Relaxed);
+        let is_wanted = !out && bounds.as_ref().is_none_or(|bounds| bounds.hold(path));
+        if (out || tell_ignored)
+            && (is_folder || walk::is_source_name(path))
+            && let Ok(mut past) = past.lock()
+        {
+            past.insert(path.to_path_buf(), Past { out, is_wanted });
         }
-        !out && bounds.as_ref().is_none_or(|bounds| bounds.hold(path))
+        is_wanted
     };
     let found = stages.time("looking for files", || walk::walk(&request.read, request.no_ignore, wanted));
+    let came_past = std::mem::take(&mut *came_past.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut excluded: Vec<PathBuf> =
+        came_past.iter().filter(|(_, past)| past.out).map(|(path, _)| path.clone()).collect();
+    excluded.sort();
     let mut paths = found.files;
     let mut walked = Walked {
         files: paths.len(),
-        excluded: excluded.load(Ordering::Relaxed),
+        excluded,
+        ignored: if tell_ignored && !request.no_ignore { ignored(&request.read, came_past) } else { Vec::new() },
         third_party: foreign.seen(),
         exclude: left_out.seen(),
     };
     if request.force_exclude {
-        paths.retain(|path| !settings.exclude.matches(path));
-        walked.excluded += walked.files - paths.len();
+        walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
         walked.files = paths.len();
     }
     let names = Names::of(&request.read);
@@ -124,6 +136,33 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let options = options(settings, &names, &sources)?;
     let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
     Ok(Read { files, options, names, skipped, walked })
+}
+
+/// What became of a path that the walk came past.
+struct Past {
+    out: bool,
+    is_wanted: bool,
+}
+
+/// Walks once more, without heed of `.gitignore`: what the first walk did not come past.
+fn ignored(roots: &[PathBuf], came_past: FxHashMap<PathBuf, Past>) -> Vec<PathBuf> {
+    let found: Arc<Mutex<Vec<PathBuf>>> = Default::default();
+    let (new, came_past) = (found.clone(), Arc::new(came_past));
+    let wanted = move |path: &Path, is_folder: bool| match came_past.get(path) {
+        Some(past) => past.is_wanted,
+        None => {
+            let is_told = path.file_name() != Some(OsStr::new(".git")) && (is_folder || walk::is_source_name(path));
+            if is_told && let Ok(mut new) = new.lock() {
+                new.push(path.to_path_buf());
+            }
+            false
+        }
+    };
+    walk::walk(roots, true, wanted);
+    let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// Whether the beginning is free of what text does not hold: control characters, but for the few that editors write and

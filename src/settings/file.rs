@@ -119,9 +119,13 @@ impl FailOn {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
+    /// It is not reported
     Off,
+    /// Told, and makes no run fail unless asked to
     Note,
+    /// A fault if what is out of view is as feared
     Warning,
+    /// A fault
     Error,
 }
 
@@ -181,8 +185,14 @@ impl<'de> Deserialize<'de> for RuleName {
         match rules::find(&name) {
             Some(rule) => Ok(RuleName(rule.name)),
             None => {
-                let near = rules::near(&name).map(|rule| format!("; did you mean `{}`?", rule.name));
-                Err(D::Error::custom(format!("no rule is called `{name}`{}", near.unwrap_or_default())))
+                let hint = match rules::near(&name) {
+                    Some(rule) => format!("did you mean `{}`?", rule.name),
+                    None => {
+                        let names: Vec<&str> = rules::ALL.iter().map(|rule| rule.name).collect();
+                        format!("there are {}", names.join(", "))
+                    }
+                };
+                Err(D::Error::custom(format!("no rule is called `{name}`; {hint}")))
             }
         }
     }

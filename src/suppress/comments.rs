@@ -118,11 +118,21 @@ fn lone(request: &Request, lines: RangeInclusive<u32>) -> Directive {
     Directive { lines: Some(lines), rules: vec![named], verb, lists: Vec::new() }
 }
 
-/// Nothing but blanks before the comment on its line.
+/// Nothing but blanks and other comments round the comment on its lines.
 fn stands_alone(source: &Source, comment: Range) -> bool {
-    let before = &source.bytes[..comment.start as usize];
-    let line = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
-    line.iter().all(u8::is_ascii_whitespace)
+    let (before, behind) = (&source.bytes[..comment.start as usize], &source.bytes[comment.end as usize..]);
+    let before = memchr::memrchr(b'\n', before).map_or(before, |newline| &before[newline + 1..]);
+    let behind = memchr::memchr(b'\n', behind).map_or(behind, |newline| &behind[..newline]);
+    only_comments(before) && only_comments(behind)
+}
+
+fn only_comments(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    match line.strip_prefix(b"/*") {
+        // One that goes on in the next line ends this one.
+        Some(comment) => memmem::find(comment, b"*/").is_none_or(|end| only_comments(&comment[end + 2..])),
+        None => line.is_empty() || line.starts_with(b"//"),
+    }
 }
 
 /// The first line below `line` that is not itself a comment.

@@ -354,7 +354,7 @@ fn why_goes_down_to_where_a_condition_comes_from() {
     let strided = chain(6);
     assert!(strided.contains("`threadIdx.x` differs from thread to thread"), "{strided}");
     let counted = chain(9);
-    assert!(counted.contains("threads leave this loop after different numbers of trips"), "{counted}");
+    assert!(counted.contains("threads leave this loop after different numbers of iterations"), "{counted}");
     assert!(counted.contains("`threadIdx.x` differs from thread to thread"), "{counted}");
     let dead = folder.run(&["why", "a.cu:10"]);
     assert_eq!(dead.code, 2);
@@ -493,10 +493,10 @@ fn help_tells_what_is_read_without_paths() {
     let folder = Folder::new("help-paths");
     for (verb, told) in [
         ("check", "[default: .]"),
-        ("why", "[default: the sources beside FILE]"),
-        ("graph", "[default: the folder of FILE]"),
+        ("why", "[default: what `check` would read if FILE lies in it, else the folder of FILE]"),
+        ("graph", "[default: what `check` would read if FILE lies in it, else the folder of FILE]"),
     ] {
-        let help = folder.run(&[verb, "--help"]).stdout;
+        let help = folder.run(&[verb, "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains(told), "{verb}: {help}");
         assert_eq!(help.contains("[default: .]"), verb == "check", "{verb}: {help}");
     }

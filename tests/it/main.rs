@@ -18,12 +18,14 @@ mod newcomer;
 mod program;
 mod proofs;
 mod reading;
+mod reference;
 mod sample;
 mod settings;
 mod shard;
 mod suppress;
 #[cfg(target_os = "linux")]
 mod tour;
+mod trial;
 mod witness;
 
 /// Compares a generated text with the file that holds it; `UPDATE=1 cargo test` writes the file anew.

@@ -1,5 +1,6 @@
 //! One outcome as the analysis would hand it over, made by hand: two files, a story through both, lanes, a fix, awkward text.
 
+use std::collections::BTreeMap;
 use synclint::chart::{Chart, Edge, Line, Node, NodeKind, Stop, Who};
 use synclint::finding::{Finding, Fix, Note, Role, Severity, Summary, Unit, Unread, Witness};
 use synclint::rules;
@@ -180,6 +181,7 @@ fn chart() -> Chart {
         blocks: 5,
         is_reduced: false,
         findings: vec![("divergent-branch", at(0, "__syncthreads()", 0))],
+        paths: BTreeMap::from([(FileId(0), "src/reduce.cu".to_string())]),
     }
 }
 
