@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::places::{self, Same, either};
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
-use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
+use crate::graph::{Axis, Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -437,6 +437,11 @@ impl<'a> Memory<'a> {
     ) -> bool {
         let Some(left) = self.left.get().checked_sub(1) else { return false };
         self.left.set(left);
+        // A pointer into a buffer of the caller's that moves on, as that of a stack or a queue, is taken to keep away from
+        // what others still read.
+        if self.places(load.address).is_none() && !self.is_shared(load.address) {
+            return false;
+        }
         let order = &self.order;
         let into_load = order.unordered(write.inst, load.inst, barrier, false)
             && self.may_meet_now(facts, group, write, load)
@@ -580,6 +585,16 @@ fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
     Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
 }
 
+/// What differs between threads is the thread's own number: `s[threadIdx.x + trip * blockDim.x]`.
+fn is_dealt_out(symbols: &Symbols, facts: &Facts, group: Extent, index: Symbol) -> bool {
+    let (terms, _) = symbols.terms(index);
+    let mut own = terms.iter().filter(|(term, _)| facts.agreement(*term).shown < group);
+    let number = |term: Symbol| {
+        matches!(symbols.node(term), Node::Leaf(Leaf::Source(Source::ThreadIdx(Axis::X) | Source::ThreadRank)))
+    };
+    matches!((own.next(), own.next()), (Some((term, 1)), None) if number(*term))
+}
+
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
 /// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint; but a loop
 /// that goes over the cells `of_one` buffer comes to the one asked for at some trip.
@@ -610,7 +625,10 @@ pub fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y:
         return per_thread || constant == other_constant;
     }
     let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
-    if of_one && total.keys().all(|term| symbols.leaves(*term).iter().any(is_trip)) {
+    // At the latest in its first trip, by the thread that has the cell's number.
+    let cell = (constant - other_constant).unsigned_abs() < u64::from(facts.shape.most_threads());
+    let one_by_one = || cell && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
+    if of_one && total.keys().all(|term| symbols.leaves(*term).iter().any(is_trip)) && one_by_one() {
         return true;
     }
     bounds_x.is_finite() && bounds_y.is_finite()
