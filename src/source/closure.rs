@@ -67,7 +67,7 @@ struct Search<'a> {
     /// For a name as one file means it, the nodes that mention it there: functions and macros; types and aliases only
     /// where the name is one of a type.
     meant: FxHashMap<Meaning, Vec<u32>>,
-    /// Host code that mentions a class with a barrier: what it launches may call it.
+    /// Host code that mentions a class or function with a barrier: what it launches may call it.
     launched: Vec<u32>,
     /// The names of macros that spell a barrier.
     macros: FxHashSet<u32>,
@@ -165,7 +165,7 @@ impl Search<'_> {
                     match item.kind {
                         ItemKind::Function(_) if item.attributes.kernel || item.attributes.device => true,
                         ItemKind::Function(_) => {
-                            if meaning.is_type && mentioning.launches {
+                            if mentioning.launches {
                                 self.launched.push(other);
                             }
                             false

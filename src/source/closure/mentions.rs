@@ -193,7 +193,15 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             gathered.push((node, scan.finish()));
         }
     }
-    let has_launch = file.tokens.iter().any(|token| token.kind() == TokenKind::LaunchOpen);
+    let launches = |token: &Token| match token.kind() {
+        TokenKind::LaunchOpen => true,
+        TokenKind::Identifier => {
+            let word = token.bytes(&file.bytes);
+            word.starts_with(b"cudaLaunch") || word.starts_with(b"hipLaunch")
+        }
+        _ => false,
+    };
+    let has_launch = file.tokens.iter().any(launches);
     for item_id in tree.items_of(id) {
         let item = tree.item(item_id);
         let is_function = match &item.kind {
