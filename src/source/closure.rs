@@ -164,7 +164,7 @@ impl Search<'_> {
                     let item = self.tree.item(id);
                     match item.kind {
                         ItemKind::Function(_) if item.attributes.kernel || item.attributes.device => true,
-                        ItemKind::Function(_) => {
+                        ItemKind::Function(_) | ItemKind::Instantiation { .. } => {
                             if mentioning.launches {
                                 self.launched.push(other);
                             }
@@ -230,11 +230,24 @@ impl Search<'_> {
     /// A functor with a barrier goes to a kernel template as an argument of its launch.
     fn kernels_of_launches(&mut self) {
         let mentions = self.mentions;
-        for host in std::mem::take(&mut self.launched) {
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        while let Some(host) = self.launched.pop() {
+            if !seen.insert(host) {
+                continue;
+            }
             let file = mentions.nodes[host as usize].file;
             for &symbol in mentions.mentioned(host) {
                 for &id in self.tree.named(mentions.name(symbol)) {
                     let item = self.tree.item(id);
+                    // `run<Op>()` hands on what it is given.
+                    if !item.is_kernel()
+                        && !item.templates.is_empty()
+                        && self.tree.sees(file, id)
+                        && let Some(node) = mentions.node_of(id)
+                        && mentions.nodes[node as usize].launches
+                    {
+                        self.launched.push(node);
+                    }
                     if item.is_kernel()
                         && !item.templates.is_empty()
                         && self.tree.sees(file, id)

@@ -207,14 +207,20 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
         let is_function = match &item.kind {
             ItemKind::Function(parts) if parts.body.is_some() => true,
             ItemKind::Class(_) | ItemKind::Alias | ItemKind::Value => false,
+            // `template __global__ void k<Op>(int);` is as good as a launch.
+            ItemKind::Instantiation { of_class: false, .. } => false,
             _ => continue,
         };
+        let instantiates = matches!(item.kind, ItemKind::Instantiation { .. });
         let marked = item.attributes.kernel || item.attributes.device;
         if is_function && !marked && !has_launch && file.marked.is_empty() {
             continue;
         }
         let mut scan = Scan::new(symbols, words, &group_words, is_function && !marked);
         tree.visit_tokens(item_id, |bytes, tokens, range| scan.tokens(bytes, tokens, range));
+        if instantiates {
+            scan.found.extend(symbols.get(item.name.as_bytes()));
+        }
         if is_function && marked && scan.found.iter().any(|symbol| spelt.pasting.contains(symbol)) {
             let text = tree.text(item_id).expanded.text;
             let lexed = lex(text.as_bytes());
@@ -225,7 +231,7 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             file: id,
             name: symbols.get(item.name.as_bytes()).copied(),
             has_barrier: scan.has_barrier,
-            launches: is_function && !marked && has_launch,
+            launches: is_function && !marked && has_launch || instantiates,
         };
         for (pointer, held) in scan.pointers(tree, spelt.names) {
             let node =
