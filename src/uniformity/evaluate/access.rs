@@ -1,0 +1,271 @@
+//! Reads and writes: where they lead among the thread's own variables, and what of them others share.
+
+use super::*;
+
+impl Evaluator<'_> {
+    /// Where an address leads among the threads' own variables, and whether it surely leads there.
+    fn targets(&self, address: Symbol) -> (Vec<(ObjectId, Vec<KeyStep>)>, bool) {
+        let symbols = &self.values.symbols;
+        let steps: Vec<Step> = symbols.steps(address);
+        let base = symbols.base(address);
+        if let Node::Address(object) = symbols.node(base) {
+            if self.graph.objects[object.index()].kind != ObjectKind::Local {
+                return (Vec::new(), true);
+            }
+            let path = state::path(symbols, &steps);
+            let sure = !path.contains(&KeyStep::Any);
+            return (vec![(*object, path)], sure);
+        }
+        let mut targets = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut work = vec![(base, steps)];
+        while let Some((base, steps)) = work.pop() {
+            if !seen.insert((base, steps.len())) || seen.len() > 64 {
+                continue;
+            }
+            let inward = |inner: Symbol, work: &mut Vec<(Symbol, Vec<Step>)>| {
+                let mut path = symbols.steps(inner);
+                path.extend(steps.iter().cloned());
+                work.push((symbols.base(inner), path));
+            };
+            match symbols.node(base) {
+                Node::Address(object) if self.graph.objects[object.index()].kind == ObjectKind::Local => {
+                    targets.push((*object, state::path(symbols, &steps)));
+                }
+                Node::Select(_, yes, no) => {
+                    inward(*yes, &mut work);
+                    inward(*no, &mut work);
+                }
+                Node::Leaf(Leaf::Left(_, inner)) => inward(*inner, &mut work),
+                Node::Leaf(Leaf::Phi(..)) => {
+                    for (_, slot) in self.values.phi(base).map(|phi| phi.incoming.as_slice()).unwrap_or(&[]) {
+                        inward(slot.value, &mut work);
+                    }
+                }
+                Node::Leaf(Leaf::Mixed(..) | Leaf::Load(_)) => {
+                    for input in self.values.inputs.get(&base).map(Vec::as_slice).unwrap_or(&[]) {
+                        inward(*input, &mut work);
+                    }
+                }
+                _ => {}
+            }
+        }
+        (targets, false)
+    }
+
+    pub(super) fn is_local(&self, address: Symbol) -> bool {
+        let base = self.values.symbols.base(address);
+        matches!(self.values.symbols.node(base), Node::Address(object) if self.graph.objects[object.index()].kind == ObjectKind::Local)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        state: &State,
+        address: Symbol,
+        is_volatile: bool,
+        read_only: bool,
+    ) -> Symbol {
+        let (targets, _) = self.targets(address);
+        if targets.is_empty() && !self.is_local(address) {
+            return self.load_shared(id, block, address, is_volatile, read_only);
+        }
+        let mut found: Vec<Slot> = Vec::new();
+        let mut single = targets.len() == 1;
+        for (object, path) in &targets {
+            match state::read(state, &mut self.values.keys, &mut self.values.symbols, *object, path) {
+                Found::Value(slot) => found.push(slot),
+                Found::OneOf(slots) => {
+                    single = false;
+                    found.extend(slots);
+                }
+                Found::Nothing(key) => {
+                    let value = self.values.symbols.leaf(Leaf::Unset(key));
+                    found.push(Slot { value, origin: Origin::Inst(id) });
+                }
+            }
+        }
+        let origins = found.iter().map(|slot| slot.origin).filter(|origin| *origin != Origin::Inst(id)).collect();
+        self.values.seen.insert(id, origins);
+        match found.as_slice() {
+            [only] if single => only.value,
+            _ => {
+                let symbol = self.values.symbols.leaf(Leaf::Load(id));
+                let mut inputs: Vec<Symbol> = found.iter().map(|slot| slot.value).collect();
+                inputs.extend(self.computed(address));
+                self.values.inputs.insert(symbol, inputs);
+                symbol
+            }
+        }
+    }
+
+    /// What decides where an address leads: indices that are no numbers, and a base that is a choice.
+    fn computed(&self, address: Symbol) -> Vec<Symbol> {
+        let symbols = &self.values.symbols;
+        let mut parts: Vec<Symbol> = symbols
+            .steps(address)
+            .into_iter()
+            .filter_map(|step| if let Step::Index(index) = step { Some(index) } else { None })
+            .collect();
+        let base = symbols.base(address);
+        if !matches!(symbols.node(base), Node::Address(_)) {
+            parts.push(base);
+        }
+        parts
+    }
+
+    fn load_shared(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        address: Symbol,
+        is_volatile: bool,
+        read_only: bool,
+    ) -> Symbol {
+        let roots = roots(&self.values, address);
+        let fixed = !is_volatile
+            && (read_only
+                || roots.iter().all(|root| self.never_written(*root)) && self.written.is_some()
+                || roots.iter().all(|root| self.is_constant(*root)));
+        if fixed {
+            return self.values.symbols.pure("load".into(), vec![address]);
+        }
+        if let Some(known) = self.rereads.known(address).filter(|_| !is_volatile) {
+            return known;
+        }
+        let symbol = self.values.symbols.leaf(Leaf::Load(id));
+        self.values.loads.insert(symbol, Access { inst: id, block, address, value: None });
+        if !is_volatile {
+            self.rereads.note(address, symbol);
+        }
+        symbol
+    }
+
+    fn is_constant(&self, root: Symbol) -> bool {
+        match self.values.symbols.node(root) {
+            Node::Address(object) => self.graph.objects[object.index()].kind == ObjectKind::Constant,
+            Node::Leaf(Leaf::Source(Source::Param { read_only, .. })) => *read_only,
+            _ => false,
+        }
+    }
+
+    fn never_written(&self, root: Symbol) -> bool {
+        self.is_constant(root) || self.written.as_ref().is_some_and(|written| !written.contains(&root))
+    }
+
+    pub(super) fn store(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        state: &mut State,
+        address: Symbol,
+        value: Option<Symbol>,
+    ) {
+        let (targets, sure) = self.targets(address);
+        if !self.is_local(address) {
+            self.values.writes.push(Access { inst: id, block, address, value });
+        }
+        let computed = self.computed(address);
+        for (object, path) in targets {
+            match value {
+                Some(value) if sure => self.put(state, object, path, Slot { value, origin: Origin::Inst(id) }),
+                _ => {
+                    let mut inputs = computed.clone();
+                    inputs.extend(value);
+                    self.blur(id, state, object, path, inputs);
+                }
+            }
+        }
+    }
+
+    /// A write of something unknown, that surely happens.
+    pub(super) fn store_unknown(
+        &mut self,
+        id: InstId,
+        block: BlockId,
+        state: &mut State,
+        address: Symbol,
+        inputs: Vec<Symbol>,
+    ) {
+        if !self.is_local(address) {
+            self.values.writes.push(Access { inst: id, block, address, value: None });
+        }
+        let (targets, _) = self.targets(address);
+        for (object, path) in targets {
+            self.blur(id, state, object, path, inputs.clone());
+        }
+    }
+
+    fn put(&mut self, state: &mut State, object: ObjectId, path: Vec<KeyStep>, slot: Slot) {
+        let key = self.values.keys.intern(object, path);
+        for part in self.values.keys.parts(key) {
+            if state.get(part).is_some() {
+                state.set(part, None);
+            }
+        }
+        state.set(key, Some(slot));
+    }
+
+    /// Every path that may have been hit now holds its old value or something made of `inputs`.
+    fn blur(&mut self, id: InstId, state: &mut State, object: ObjectId, path: Vec<KeyStep>, inputs: Vec<Symbol>) {
+        let target = self.values.keys.intern(object, path.clone());
+        let mut keys: Vec<KeyId> =
+            state::below(state, &self.values.keys, object, &path).into_iter().map(|(key, _)| key).collect();
+        if !keys.contains(&target) {
+            keys.push(target);
+        }
+        for key in keys {
+            let symbol = self.values.symbols.leaf(Leaf::Mixed(id, key));
+            let mut all = inputs.clone();
+            all.extend(state.get(key).map(|slot| slot.value).filter(|value| *value != symbol));
+            self.values.inputs.insert(symbol, all);
+            state.set(key, Some(Slot { value: symbol, origin: Origin::Inst(id) }));
+        }
+    }
+
+    pub(super) fn copy(&mut self, id: InstId, block: BlockId, state: &mut State, to: Symbol, from: Symbol) {
+        if !self.is_local(to) {
+            let value = self.load(id, block, state, from, false, false);
+            self.store(id, block, state, to, Some(value));
+            return;
+        }
+        let (sources, _) = self.targets(from);
+        let (targets, sure) = self.targets(to);
+        let ([(source, source_path)], [(target, target_path)], true) = (sources.as_slice(), targets.as_slice(), sure)
+        else {
+            let value = self.load(id, block, state, from, false, false);
+            self.store(id, block, state, to, Some(value));
+            return;
+        };
+        let origin = Origin::Inst(id);
+        let parts: Vec<(Vec<KeyStep>, Slot)> = state::below(state, &self.values.keys, *source, source_path)
+            .into_iter()
+            .filter_map(|(key, rest)| Some((rest, state.get(key)?)))
+            .collect();
+        let whole = state::read(state, &mut self.values.keys, &mut self.values.symbols, *source, source_path);
+        let origins: Vec<Origin> = parts.iter().map(|(_, slot)| slot.origin).collect();
+        self.values.seen.insert(id, origins);
+        match whole {
+            Found::Value(slot) => {
+                self.put(state, *target, target_path.clone(), Slot { value: slot.value, origin });
+                self.values.seen.insert(id, vec![slot.origin]);
+            }
+            _ => {
+                for (key, _) in state::below(state, &self.values.keys, *target, target_path) {
+                    state.set(key, None);
+                }
+            }
+        }
+        for (rest, slot) in parts {
+            if rest.is_empty() {
+                continue;
+            }
+            let mut path = target_path.clone();
+            path.extend(rest);
+            path.truncate(state::MAX_STEPS);
+            let key = self.values.keys.intern(*target, path);
+            state.set(key, Some(Slot { value: slot.value, origin }));
+        }
+    }
+}
