@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::effects::{self, Effects, Parts};
+use super::effects::{self, Effects, Member, Parts};
 use super::facts::{self, Holds};
 use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
@@ -56,11 +56,11 @@ impl Builder<'_> {
         if reach.writes || !reach.barrier {
             self.clobber_args(list, &from, span);
             self.clobber_references(callable, list, &from, span);
-            if let Some(What::Place(address)) = this.map(|this| this.what)
+            if let Some(this) = this
                 && !callable.function.leaves_object
             {
                 let written = effects.as_deref().map_or(&Parts::Whole, |effects| &effects.writes);
-                for address in self.places_of(address, written, span) {
+                for address in self.places_of(&this, written, span) {
                     self.emit(Op::Clobber { address, from: from.clone() }, span);
                 }
             }
@@ -81,11 +81,12 @@ impl Builder<'_> {
     }
 
     /// The values of some members of an object.
-    fn members_by_name(&mut self, this: &Ev, members: &BTreeSet<Name>, span: Span) -> Vec<Value> {
+    fn members_by_name(&mut self, this: &Ev, members: &BTreeSet<Member>, span: Span) -> Vec<Value> {
         let Ty::Class(class) = this.ty.value().clone() else { return Vec::new() };
         let fields = self.fields_of(&class);
         let mut values = Vec::new();
-        for (name, ty) in fields.into_iter().filter(|(name, _)| members.contains(name)) {
+        let is_named = |field: &Name| members.iter().any(|member| member.name == *field);
+        for (name, ty) in fields.into_iter().filter(|(name, _)| is_named(name)) {
             let member = self.member_of(this, &name, ty, span);
             values.push(self.rvalue(&member, span));
         }
@@ -140,12 +141,12 @@ impl Builder<'_> {
         let scope = self.scope_of_callable(callable);
         let function = callable.function.clone();
         for (param, arg) in function.params.iter().zip(list) {
-            let Some(Ev { what: What::Place(address), .. }) = arg.ev else { continue };
+            let Some(object @ Ev { what: What::Place(address), .. }) = &arg.ev else { continue };
             let by_reference = matches!(self.resolve_in(scope, &param.ty),
                 Ty::Reference(pointee) if !pointee.is_const && !matches!(pointee.ty, Ty::Array(..) | Ty::Pointer(_)));
-            if by_reference && self.is_own_memory(address) {
+            if by_reference && self.is_own_memory(*address) {
                 let written = effects::written_through(&function, param);
-                for address in self.places_of(address, &written, span) {
+                for address in self.places_of(object, &written, span) {
                     self.emit(Op::Clobber { address, from: from.to_vec() }, span);
                 }
             }

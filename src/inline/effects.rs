@@ -8,7 +8,8 @@
 
 use super::builder::Builder;
 use super::names::Found;
-use super::types::{Callable, ClassTy};
+use super::types::{Callable, ClassTy, Ty};
+use super::values::{Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::Value;
 use crate::program::*;
@@ -25,14 +26,21 @@ const METHODS: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Parts {
     Whole,
-    Members(BTreeSet<Name>),
+    Members(BTreeSet<Member>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    pub name: Name,
+    /// `rows[i]`, `*rows`, `rows->count`: of a pointer, what it leads to.
+    pub behind: bool,
 }
 
 impl Parts {
     fn add(&mut self, part: Part) {
         match (part, &mut *self) {
             (Part::Whole, _) => *self = Parts::Whole,
-            (Part::Member(name), Parts::Members(members)) => _ = members.insert(name),
+            (Part::Member(member), Parts::Members(members)) => _ = members.insert(member),
             (Part::Member(_), Parts::Whole) => {}
         }
     }
@@ -40,7 +48,7 @@ impl Parts {
     fn join(&mut self, other: Parts) {
         match other {
             Parts::Whole => *self = Parts::Whole,
-            Parts::Members(members) => members.into_iter().for_each(|name| self.add(Part::Member(name))),
+            Parts::Members(members) => members.into_iter().for_each(|member| self.add(Part::Member(member))),
         }
     }
 }
@@ -65,7 +73,7 @@ impl Effects {
 
 enum Part {
     Whole,
-    Member(Name),
+    Member(Member),
 }
 
 /// How a body names the object.
@@ -102,34 +110,36 @@ impl<'a> Look<'a> {
 
     /// The part of the object that an expression names, if it names one.
     fn part(&self, expr: &Expr) -> Option<Part> {
-        let mut members: Vec<&Name> = Vec::new();
+        let mut members: Vec<Member> = Vec::new();
+        let mut behind = false;
         let mut at = expr;
         loop {
-            at = match &at.kind {
-                ExprKind::Member { object, member, .. } => {
-                    members.push(&member.segments.last()?.name);
-                    object
+            let leads_on;
+            (at, leads_on) = match &at.kind {
+                ExprKind::Member { object, arrow, member } => {
+                    members.push(Member { name: member.segments.last()?.name.clone(), behind });
+                    (object, *arrow)
                 }
-                ExprKind::Index(inner, _) | ExprKind::Unary(UnaryOp::Deref, inner) | ExprKind::Expansion(inner) => {
-                    inner
-                }
-                ExprKind::Cast(ty, inner) if super::declare::is_reference(ty) => inner,
+                ExprKind::Index(inner, _) | ExprKind::Unary(UnaryOp::Deref, inner) => (inner, true),
+                ExprKind::Expansion(inner) => (inner, behind),
+                ExprKind::Cast(ty, inner) if super::declare::is_reference(ty) => (inner, behind),
                 ExprKind::Name(path) => {
                     let [only] = &path.segments[..] else { return None };
                     let outermost = match &self.object {
                         Object::Param(name) if only.name == **name => members.pop(),
                         Object::This(fields) if fields.contains(&only.name) && !self.locals.contains(&*only.name) => {
-                            Some(&only.name)
+                            Some(Member { name: only.name.clone(), behind })
                         }
                         _ => return None,
                     };
-                    return Some(outermost.map_or(Part::Whole, |name| Part::Member(name.clone())));
+                    return Some(outermost.map_or(Part::Whole, Part::Member));
                 }
                 ExprKind::This if matches!(self.object, Object::This(_)) => {
-                    return Some(members.pop().map_or(Part::Whole, |name| Part::Member(name.clone())));
+                    return Some(members.pop().map_or(Part::Whole, Part::Member));
                 }
                 _ => return None,
             };
+            behind = leads_on;
         }
     }
 
@@ -245,12 +255,27 @@ impl Builder<'_> {
         effects
     }
 
-    /// Places in an object: of all of it, its own.
-    pub fn places_of(&mut self, address: Value, parts: &Parts, span: Span) -> Vec<Value> {
-        match parts {
-            Parts::Whole => vec![address],
-            Parts::Members(members) => members.iter().map(|name| self.member_address(address, name, span)).collect(),
+    /// Places that a write of these parts of an object hits: its own; behind members that are references or pointers
+    /// written through, others.
+    pub fn places_of(&mut self, object: &Ev, parts: &Parts, span: Span) -> Vec<Value> {
+        let What::Place(address) = object.what else { return Vec::new() };
+        let Parts::Members(members) = parts else { return vec![address] };
+        let fields = match object.ty.value().clone() {
+            Ty::Class(class) => self.fields_of(&class),
+            _ => Vec::new(),
+        };
+        let mut places = Vec::new();
+        for Member { name, behind } in members {
+            let ty = fields.iter().find(|(field, _)| field == name).map_or(Ty::Unknown, |(_, ty)| ty.clone());
+            let is_pointer = matches!(ty, Ty::Pointer(_));
+            let member = self.member_of(object, name, ty, span);
+            match member.what {
+                What::Place(_) if *behind && is_pointer => places.push(self.rvalue(&member, span)),
+                What::Place(place) => places.push(place),
+                _ => {}
+            }
         }
+        places
     }
 }
 
