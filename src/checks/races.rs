@@ -16,8 +16,8 @@ use crate::uniformity::symbols::Symbol;
 ///
 /// Threads that see the old value go the writer's own way, those that see the new one either that way or another.
 /// The race keeps no one from the barrier if, up to the next barrier of the group, the write stands behind the same
-/// way of the fork as the barrier, and neither the write nor another way of the fork leads on to the barrier; nor
-/// does the write later, but through the fork again.
+/// way of the fork as the barrier, and neither the write nor another way of the fork leads on to the barrier, nor the
+/// write round to what the fork tests; nor does the write later, but through the fork again.
 pub fn change_nothing(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -> bool {
     // Of a warp, or of many blocks, the writer need not be one.
     if need != Extent::BLOCK {
@@ -44,6 +44,7 @@ pub fn change_nothing(check: &Check, inst: InstId, dependence: Dependence, need:
                 let behind = analysed.block(*write) != fork && flow.dominates(fork, analysed.block(*write));
                 behind
                     && !order.unordered(*write, inst, need, true)
+                    && !order.unordered(*write, load.inst, need, true)
                     && !flow.leads_round(analysed.block(*write), barrier, fork)
                     && !others.iter().any(|way| order.leads_to(**way, *write, need))
             })
