@@ -222,6 +222,8 @@ pub enum Op {
     Clobber {
         address: Value,
         from: Vec<Value>,
+        /// It does: another member of a union was written.
+        sure: bool,
     },
 
     /// Every thread of a group must come here together.

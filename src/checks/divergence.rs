@@ -4,7 +4,7 @@ use super::leaving::{self, Ways};
 use super::{Check, Verdict};
 use crate::finding::Rule;
 use crate::flow::control::Dependence;
-use crate::graph::{Barrier, BlockId, Group, InstId, Op, Outcome, Value};
+use crate::graph::{Barrier, BlockId, Group, InstId, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 
@@ -17,6 +17,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Op
         .iter()
         .filter(|each| check.parts(inst, **each, need))
         .map(|each| (*each, leaving::ways(check, inst, *each)))
+        .filter(|(_, ways)| !ways.all_come())
         .filter(|(each, ways)| {
             let meant = within_warp && ways.all_end();
             !(meant
@@ -48,7 +49,7 @@ pub fn formed(check: &Check, inst: InstId, by: Value) -> Option<Verdict> {
         .filter(|each| !check.parted_by(by, each.fork))
         .filter(|each| check.parts(inst, **each, need))
         .map(|each| (*each, leaving::ways(check, inst, *each)))
-        .filter(|(_, ways)| !ways.all_end())
+        .filter(|(_, ways)| !ways.all_end() && !ways.all_come())
         .collect();
     verdict(check, inst, need, &splitting)
 }
@@ -86,8 +87,6 @@ pub fn rule(check: &Check, inst: InstId, lead: Dependence, ways: Ways) -> &'stat
         &rules::DIVERGENT_EXIT
     } else if leaving::leaves_loop(check, inst, lead) {
         &rules::DIVERGENT_LOOP
-    } else if ways.ends || ways.returns {
-        &rules::DIVERGENT_EXIT
     } else {
         &rules::DIVERGENT_BRANCH
     }
@@ -101,20 +100,13 @@ pub fn arrives(barrier: &Barrier) -> bool {
 /// Arrivals at one object count wherever they stand: one on every way of the fork is none missing.
 fn met_by_object(check: &Check, barrier: &Barrier, dependence: Dependence) -> bool {
     let Group::Object { address } = &barrier.group else { return false };
-    let counts = |inst: &InstId| match &check.analysed.graph.insts[inst.index()].op {
-        Op::Barrier(other) => match &other.group {
-            Group::Object { address: own } => {
-                arrives(other) && check.analysed.symbol(*own) == check.analysed.symbol(*address)
-            }
-            _ => false,
-        },
+    let counts = |other: &Barrier| match &other.group {
+        Group::Object { address: own } => {
+            arrives(other) && check.analysed.symbol(*own) == check.analysed.symbol(*address)
+        }
         _ => false,
     };
-    let matches = |block: BlockId| check.analysed.graph.blocks[block.index()].insts.iter().any(counts);
-    let meets = check.analysed.flow.control.meets(dependence.fork);
-    check.analysed.flow.successors[dependence.fork.index()]
-        .iter()
-        .all(|way| every_way_passes(check, *way, meets, &matches))
+    every_way_of(check, dependence, &counts, false)
 }
 
 /// PTX's unaligned barriers match by number from different places: one on every way of the fork is none missing.
@@ -129,41 +121,49 @@ pub fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, nee
     }
     let votes = barrier.result != Outcome::Nothing;
     let symbol = |value: Option<Value>| value.map(|value| check.analysed.symbol(value));
-    let matches = |block: BlockId| {
-        check.analysed.graph.blocks[block.index()].insts.iter().any(|inst| {
-            match &check.analysed.graph.insts[inst.index()].op {
-                // A vote does not meet a plain barrier.
-                Op::Barrier(other) if (other.result != Outcome::Nothing) != votes => false,
-                Op::Barrier(other) => match &other.group {
-                    Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
-                    Group::Counted { id: other_id, aligned: false, count: other_count } => {
-                        symbol(*other_id) == symbol(id)
-                            && count.is_some_and(|count| {
-                                check.analysed.symbol(count) == check.analysed.symbol(*other_count)
-                            })
-                    }
-                    _ => false,
-                },
-                _ => false,
-            }
-        })
+    let matches = |other: &Barrier| match &other.group {
+        // A vote does not meet a plain barrier.
+        _ if (other.result != Outcome::Nothing) != votes => false,
+        Group::Named { id: other_id, aligned: false } => count.is_none() && symbol(*other_id) == symbol(id),
+        Group::Counted { id: other_id, aligned: false, count: other_count } => {
+            symbol(*other_id) == symbol(id)
+                && count.is_some_and(|count| check.analysed.symbol(count) == check.analysed.symbol(*other_count))
+        }
+        _ => false,
     };
-    let meets = check.analysed.flow.control.meets(dependence.fork);
-    check.analysed.flow.successors[dependence.fork.index()]
-        .iter()
-        .all(|way| every_way_passes(check, *way, meets, &matches))
+    every_way_of(check, dependence, &matches, false)
 }
 
-/// Every way from `from` to `to` passes a block that `matches`.
-pub fn every_way_passes(check: &Check, from: BlockId, to: Option<BlockId>, matches: &dyn Fn(BlockId) -> bool) -> bool {
+/// Every way of the fork passes a barrier that `matches` before the ways meet again; `at_once`: and waits at no other
+/// one on the way there.
+pub fn every_way_of(check: &Check, dependence: Dependence, matches: &dyn Fn(&Barrier) -> bool, at_once: bool) -> bool {
+    let flow = &check.analysed.flow;
+    let meets = flow.control.meets(dependence.fork);
+    flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, meets, matches, at_once))
+}
+
+fn every_way_passes(
+    check: &Check,
+    from: BlockId,
+    to: Option<BlockId>,
+    matches: &dyn Fn(&Barrier) -> bool,
+    at_once: bool,
+) -> bool {
+    let graph = check.analysed.graph;
     let mut seen = rustc_hash::FxHashSet::default();
     let mut work = vec![from];
     while let Some(block) = work.pop() {
         if Some(block) == to {
             return false;
         }
-        if !seen.insert(block) || matches(block) {
+        if !seen.insert(block) {
             continue;
+        }
+        let mut barriers = graph.blocks[block.index()].insts.iter().filter_map(|inst| check.as_barrier(*inst));
+        match barriers.find(|barrier| matches(barrier) || at_once && barrier.waits) {
+            Some(first) if matches(first) => continue,
+            Some(_) => return false,
+            None => {}
         }
         let onward = &check.analysed.flow.successors[block.index()];
         if onward.is_empty() {

@@ -12,7 +12,7 @@ use super::sets::{Fit, Sets};
 use super::{Check, Verdict};
 use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
-use crate::graph::{Barrier, BlockId, InstId, Op, Outcome, Value};
+use crate::graph::{Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
@@ -21,11 +21,40 @@ use crate::uniformity::symbols::{Leaf, Node, Symbol};
 
 pub const ALL: u32 = u32::MAX;
 pub const DIFFERENT: &str = "lanes that name each other come with different masks";
-const LEAVES_OUT: &str = "lanes call this that their own mask leaves out";
 
 pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> Option<Verdict> {
     let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
     let mask = mask.map(|mask| check.analysed.symbol(mask));
+    match by_several_ways(check, inst, mask) {
+        None => one_way(check, inst, barrier, mask, splitting),
+        Some(Fit::Exact) => None,
+        Some(misfit) => {
+            let told = if splitting.is_empty() { None } else { one_way(check, inst, barrier, mask, splitting.clone()) };
+            told.or_else(|| Some(verdict(check, inst, &splitting, None, misfit.text())))
+        }
+    }
+}
+
+/// How the mask fits those who come, where lanes that part come together again in front of the primitive.
+fn by_several_ways(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Fit> {
+    let block = check.analysed.block(inst);
+    let parts = |each: &&Dependence| check.parts(inst, **each, Extent::WARP);
+    let forks: Vec<Dependence> = check.dependences(block).iter().filter(parts).copied().collect();
+    let flow = &check.analysed.flow;
+    let one_way = forks.iter().all(|each| flow.only_by(each.by, block));
+    // Who comes once more is decided in the trip before.
+    let earlier_trip = forks.iter().any(|each| flow.position[each.fork.index()] >= flow.position[block.index()]);
+    if one_way || earlier_trip { None } else { Sets::new(check, inst).fit_by_ways(mask, &forks) }
+}
+
+/// Whoever comes has gone the same way at every fork.
+fn one_way(
+    check: &Check,
+    inst: InstId,
+    barrier: &Barrier,
+    mask: Option<Symbol>,
+    splitting: Vec<Dependence>,
+) -> Option<Verdict> {
     if splitting.is_empty() {
         return all_come(check, inst, mask);
     }
@@ -60,10 +89,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
         // If nothing is known of the mask, a parameter, something computed, it may well be right.
         Some(Made::Unknown) => match fit(check, inst, mask, &splitting) {
             Some(Fit::Exact) => None,
-            Some(Fit::LeavesOut) => Some(verdict(check, inst, &splitting, None, LEAVES_OUT)),
-            Some(Fit::NamesMore) => {
-                Some(verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
-            }
+            Some(misfit) => Some(verdict(check, inst, &splitting, None, misfit.text())),
             None => counted::tried(check, inst, mask?, &splitting),
         },
     }
@@ -88,7 +114,10 @@ pub fn splitting(check: &Check, inst: InstId, block: BlockId) -> Vec<Dependence>
         .iter()
         .copied()
         .filter(|each| check.parts(inst, *each, Extent::WARP))
-        .filter(|each| !leaving::ways(check, inst, *each).all_end())
+        .filter(|each| {
+            let ways = leaving::ways(check, inst, *each);
+            !ways.all_end() && !ways.all_come()
+        })
         .collect()
 }
 
@@ -122,8 +151,8 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         });
     }
     let Some(masks) = masks(check, mask) else {
-        let leaves_out = fit(check, inst, Some(mask), &[]) == Some(Fit::LeavesOut);
-        return leaves_out.then(|| verdict(check, inst, &[], None, LEAVES_OUT));
+        let fit = fit(check, inst, Some(mask), &[]).filter(|fit| *fit == Fit::LeavesOut);
+        return fit.map(|misfit| verdict(check, inst, &[], None, misfit.text()));
     };
     let threads = threads(check);
     // Whole warps may stay away.
@@ -337,26 +366,14 @@ fn same_on_every_way(
     mask: Option<Symbol>,
     splitting: &[Dependence],
 ) -> bool {
-    let flow = &check.analysed.flow;
-    let matches = |block: BlockId| {
-        check.analysed.graph.blocks[block.index()].insts.iter().any(|other| {
-            match &check.analysed.graph.insts[other.index()].op {
-                Op::Barrier(found) => match &found.group {
-                    crate::graph::Group::Lanes { mask: named } => {
-                        found.name == barrier.name && named.map(|named| check.analysed.symbol(named)) == mask
-                    }
-                    _ => false,
-                },
-                _ => false,
-            }
-        })
+    let matches = |found: &Barrier| match &found.group {
+        Group::Lanes { mask: named } => {
+            found.name == barrier.name && named.map(|named| check.analysed.symbol(named)) == mask
+        }
+        _ => false,
     };
     splitting.iter().all(|each| {
-        !leaving::leaves_loop(check, inst, *each)
-            && flow.successors[each.fork.index()].iter().all(|way| {
-                let meets = flow.control.meets(each.fork);
-                super::divergence::every_way_passes(check, *way, meets, &matches)
-            })
+        !leaving::leaves_loop(check, inst, *each) && super::divergence::every_way_of(check, *each, &matches, true)
     })
 }
 

@@ -21,6 +21,11 @@ impl Ways {
     pub fn all_end(self) -> bool {
         self.ends && !self.goes_on && !self.returns
     }
+
+    /// Every thread that goes another way at this fork comes, too, unless a later fork keeps it away.
+    pub fn all_come(self) -> bool {
+        !self.ends && !self.goes_on && !self.returns
+    }
 }
 
 /// The ways of `dependence.fork` other than the one that leads to the barrier.
@@ -75,14 +80,36 @@ fn returns_from(check: &Check, block: BlockId, chain: &[FrameId]) -> bool {
 /// The fork decides whether the threads go round once more in a loop that holds the barrier.
 pub fn leaves_loop(check: &Check, inst: InstId, dependence: Dependence) -> bool {
     let flow = &check.analysed.flow;
-    let Some(index) = flow.common_loop(dependence.fork, check.analysed.block(inst)) else { return false };
+    let barrier = check.analysed.block(inst);
+    let Some(index) = flow.common_loop(dependence.fork, barrier) else { return false };
     let mut at = Some(index);
     while let Some(index) = at {
         let leaves = flow.successors[dependence.fork.index()].iter().any(|to| !flow.in_loop(*to, index));
-        if leaves && flow.in_loop(dependence.by, index) {
+        if flow.in_loop(dependence.by, index) && (leaves || leads_out(check, barrier, dependence, index)) {
             return true;
         }
         at = flow.loops[index].parent;
     }
     false
+}
+
+/// Who goes another way and does not come to the barrier leaves the loop: `if (mine) { if (all_done) break; }`.
+fn leads_out(check: &Check, barrier: BlockId, dependence: Dependence, index: usize) -> bool {
+    let flow = &check.analysed.flow;
+    let header = flow.loops[index].header;
+    let mut out = false;
+    let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+    let mut work: Vec<BlockId> =
+        flow.successors[dependence.fork.index()].iter().copied().filter(|to| *to != dependence.by).collect();
+    while let Some(block) = work.pop() {
+        if block == header {
+            return false;
+        }
+        if !flow.in_loop(block, index) {
+            out = true;
+        } else if block != barrier && seen.insert(block) {
+            work.extend(flow.successors[block.index()].iter().copied());
+        }
+    }
+    out
 }

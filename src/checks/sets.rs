@@ -6,10 +6,11 @@
 use super::conditions::{condition, flatten};
 use super::{Check, counted, lanes};
 use crate::flow::control::Dependence;
-use crate::graph::{BlockId, Group, InstId, Op, Outcome};
+use crate::graph::{BlockId, End, Exit, Group, InstId, Op, Outcome};
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
+use rustc_hash::FxHashMap;
 
 const ALL: i64 = u32::MAX as i64;
 
@@ -21,6 +22,16 @@ pub enum Fit {
     LeavesOut,
     /// Some lane comes with a mask that names one that does not come.
     NamesMore,
+}
+
+impl Fit {
+    pub fn text(self) -> &'static str {
+        match self {
+            Fit::Exact => "the mask names the lanes that come here",
+            Fit::LeavesOut => "lanes call this that their own mask leaves out",
+            Fit::NamesMore => "the mask names lanes that do not come here",
+        }
+    }
 }
 
 /// Who is spoken of: whose mask it is, or who is named in it.
@@ -60,7 +71,17 @@ fn and(a: Formula, b: Formula) -> Formula {
 }
 
 fn or(a: Formula, b: Formula) -> Formula {
-    Or(Box::new(a), Box::new(b))
+    match (a, b) {
+        (Always(false), other) | (other, Always(false)) => other,
+        (Always(true), _) | (_, Always(true)) => Always(true),
+        (a, b) => Or(Box::new(a), Box::new(b)),
+    }
+}
+
+/// Some come to a block by one more way.
+fn join(comes: &mut FxHashMap<BlockId, Formula>, to: BlockId, takes: Formula) {
+    let before = comes.remove(&to).unwrap_or(Always(false));
+    comes.insert(to, or(before, takes));
 }
 
 fn choice(on: Formula, yes: Formula, no: Formula) -> Formula {
@@ -120,6 +141,8 @@ type Known = (u32, Vec<i64>);
 
 /// Cases tried for one mask.
 const MAX_CASES: usize = 1 << 18;
+/// Blocks between the one that all pass and a primitive.
+const MAX_BLOCKS: usize = 64;
 /// Masks made of masks, and conditions of conditions.
 const MAX_DEPTH: usize = 24;
 
@@ -154,6 +177,60 @@ impl<'c, 'a> Sets<'c, 'a> {
             }
         }
         self.compare(&named, &comes, &given)
+    }
+
+    /// The same where several ways lead there: those who come by any of them are told by following all ways from the
+    /// block that all have passed. Who ends on another way may be named.
+    pub fn fit_by_ways(&mut self, mask: Option<Symbol>, forks: &[Dependence]) -> Option<Fit> {
+        let check = self.check;
+        let flow = &check.analysed.flow;
+        let here = check.analysed.block(self.inst);
+        let mut top = forks.first()?.fork;
+        while !forks.iter().all(|each| flow.dominates(top, each.fork)) || !flow.dominates(top, here) {
+            top = flow.immediate_dominator(top);
+        }
+        let around = flow.loop_of[here.index()];
+        if flow.loop_of[top.index()] != around {
+            return None;
+        }
+        let mut given = Always(true);
+        for each in check.dependences(top).iter().filter(|each| flow.only_by(each.by, top)) {
+            if let Some((on, wanted)) = condition(check, *each) {
+                given = and(given, self.holds(on, wanted, Side::Named));
+            }
+        }
+        let mut comes: FxHashMap<BlockId, Formula> = FxHashMap::from_iter([(top, Always(true))]);
+        let mut ended = Always(false);
+        for block in flow.order.iter().filter(|block| flow.position[block.index()] >= flow.position[top.index()]) {
+            let Some(by_here) = comes.get(block).cloned() else { continue };
+            if flow.loop_of[block.index()] != around {
+                // Out of the loop that holds the primitive, or into one that runs nobody knows how often.
+                let leaves = around.is_some_and(|around| !flow.in_loop(*block, around));
+                if leaves { continue } else { return None }
+            }
+            if comes.len() > MAX_BLOCKS {
+                return None;
+            }
+            match &check.analysed.graph.blocks[block.index()].end {
+                _ if *block == here => {}
+                End::Exit { how: Exit::Return | Exit::Instruction, .. } => ended = or(ended, by_here),
+                End::Branch { yes, no, .. } if yes != no => {
+                    let on = check.analysed.values.condition[block.index()]?;
+                    for (to, wanted) in [(yes, true), (no, false)] {
+                        let takes = and(by_here.clone(), self.holds(on, wanted, Side::Named));
+                        join(&mut comes, *to, takes);
+                    }
+                }
+                End::Switch { .. } => return None,
+                _ => flow.successors[block.index()].iter().for_each(|to| join(&mut comes, *to, by_here.clone())),
+            }
+        }
+        let named = match mask {
+            Some(mask) => self.set(mask, 0)?,
+            None => Always(true),
+        };
+        let comes = comes.remove(&here)?;
+        self.compare(&and(named, not(ended)), &comes, &given)
     }
 
     /// Whoever comes to the block went this way at the fork; other ways may be one of several that lead there.

@@ -88,7 +88,7 @@ impl Builder<'_> {
             What::Value(target) if !place.ty.is_scalar() => {
                 let from = vec![self.rvalue(value, span)];
                 let target = *target;
-                self.emit(Op::Clobber { address: target, from }, span);
+                self.emit(Op::Clobber { address: target, from, sure: false }, span);
             }
             _ => {}
         }

@@ -61,7 +61,7 @@ impl Builder<'_> {
             {
                 let written = effects.as_deref().map_or(&Parts::Whole, |effects| &effects.writes);
                 for address in self.places_of(&this, written, span) {
-                    self.emit(Op::Clobber { address, from: from.clone() }, span);
+                    self.emit(Op::Clobber { address, from: from.clone(), sure: false }, span);
                 }
             }
         }
@@ -131,7 +131,7 @@ impl Builder<'_> {
                 _ => continue,
             };
             if self.is_own_memory(address) {
-                self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+                self.emit(Op::Clobber { address, from: from.to_vec(), sure: false }, span);
             }
         }
     }
@@ -147,7 +147,7 @@ impl Builder<'_> {
             if by_reference && self.is_own_memory(*address) {
                 let written = effects::written_through(&function, param);
                 for address in self.places_of(object, &written, span) {
-                    self.emit(Op::Clobber { address, from: from.to_vec() }, span);
+                    self.emit(Op::Clobber { address, from: from.to_vec(), sure: false }, span);
                 }
             }
         }

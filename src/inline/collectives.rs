@@ -52,7 +52,7 @@ impl Builder<'_> {
                 || library.row.writes.contains(&index) && !ev.ty.value().is_known();
             if let What::Place(address) = ev.what {
                 if is_array || is_out && matches!(ev.ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. }) {
-                    self.emit(Op::Clobber { address, from: vec![own] }, span);
+                    self.emit(Op::Clobber { address, from: vec![own], sure: false }, span);
                 } else if is_out {
                     self.store(address, own, span);
                 }

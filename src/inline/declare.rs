@@ -74,7 +74,8 @@ impl Builder<'_> {
 
     /// Whether `T x(a)` calls a constructor rather than copying or converting.
     fn is_constructed(&mut self, ty: &Ty, braces: bool) -> bool {
-        match ty.value() {
+        match ty {
+            Ty::Reference(_) => false,
             Ty::Class(_) => true,
             Ty::Vector { .. } | Ty::Array(..) | Ty::Named(_) => true,
             Ty::Library(_) => true,
@@ -179,7 +180,7 @@ impl Builder<'_> {
         if declared.is_static() {
             return self.bind(name, Binding::Static(declared));
         }
-        if is_reference(&declaration.ty) {
+        if matches!(declared, Ty::Reference(_)) || is_reference(&declaration.ty) {
             let known = declared.value().clone();
             let ty = if known.is_known() && !is_deduced(&declaration.ty) { known } else { ev.ty.value().clone() };
             let address = self.address_of(&ev, span);

@@ -77,7 +77,7 @@ fn op(op: &Op) -> String {
         Op::Store { address, value } => format!("store v{} <- v{}", address.0, value.0),
         Op::Copy { to, from } => format!("copy v{} <- v{}", to.0, from.0),
         Op::Atomic { name, address, operands } => format!("atomic {name} v{} ({})", address.0, list(operands)),
-        Op::Clobber { address, from } => format!("clobber v{} ({})", address.0, list(from)),
+        Op::Clobber { address, from, .. } => format!("clobber v{} ({})", address.0, list(from)),
         Op::Barrier(barrier) => {
             let extra = [("lane", barrier.source_lane), ("width", barrier.width)]
                 .iter()

@@ -224,6 +224,11 @@ impl Builder<'_> {
             return Ev::value(self.unknown(vec![x, y], span), ty);
         }
         let ty = constant::result_type(op, &left_ty, &right_ty);
+        if matches!(constant::arithmetic(&left_ty, &right_ty), Ty::Float { .. })
+            && let Some(compared) = self.compare_floats(op, x, y, span)
+        {
+            return Ev::value(compared, ty);
+        }
         let (x, y) = match op {
             BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Div | BinaryOp::Rem
                 if constant::arithmetic(&left_ty, &right_ty) == UNSIGNED =>
@@ -234,6 +239,25 @@ impl Builder<'_> {
             _ => (x, y),
         };
         Ev::value(self.binary(op, x, y, &ty, span), ty)
+    }
+
+    /// Of floating-point numbers nothing cancels: `x == x` and `x - x == 0` ask whether `x` is a number, and where `x < y`
+    /// is false `x >= y` may be, too.
+    fn compare_floats(&mut self, op: BinaryOp, x: Value, y: Value, span: Span) -> Option<Value> {
+        if self.constant_of(x).is_some() && self.constant_of(y).is_some() {
+            return None;
+        }
+        let (name, operands) = match op {
+            BinaryOp::Sub => ("float difference", [x, y]),
+            BinaryOp::Eq | BinaryOp::Ne => ("float equality", [x.min(y), x.max(y)]),
+            BinaryOp::Lt => ("float less", [x, y]),
+            BinaryOp::Gt => ("float less", [y, x]),
+            BinaryOp::Le => ("float at most", [x, y]),
+            BinaryOp::Ge => ("float at most", [y, x]),
+            _ => return None,
+        };
+        let value = self.emit(Op::Pure { name: Name::from(name), operands: operands.to_vec() }, span);
+        Some(if op == BinaryOp::Ne { self.emit(Op::Unary(UnaryOp::Not, value), span) } else { value })
     }
 
     pub fn negate(&mut self, value: Value, span: Span) -> Value {

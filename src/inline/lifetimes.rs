@@ -31,7 +31,7 @@ impl Builder<'_> {
                 [] => self.default_members(address, class, &[], span),
                 _ => {
                     let from = self.arg_values(&list);
-                    self.emit(Op::Clobber { address, from }, span);
+                    self.emit(Op::Clobber { address, from, sure: false }, span);
                 }
             }
         }

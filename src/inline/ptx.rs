@@ -268,7 +268,7 @@ impl Builder<'_> {
                 match &values[..] {
                     [one] => self.store(address, *one, span),
                     _ => {
-                        self.emit(Op::Clobber { address, from: values }, span);
+                        self.emit(Op::Clobber { address, from: values, sure: false }, span);
                     }
                 }
                 return;

@@ -4,10 +4,13 @@ use super::builder::Builder;
 use super::constant;
 use super::names::{Found, LOOKUPS, Qualifier};
 use super::scope::{Binding, ScopeId};
-use super::types::{Bound, INT, NamedTy, Ty, scalar, vector};
+use super::types::{Bound, INT, NamedTy, Pointee, Ty, scalar, vector};
 use crate::graph::ItemId;
 use crate::program::*;
 use std::sync::Arc;
+
+/// What it does, it does to the object that it is made for.
+pub const STANDS_FOR_ANOTHER: &str = "atomic_ref";
 
 impl Builder<'_> {
     pub fn resolve_in(&mut self, scope: ScopeId, ty: &Type) -> Ty {
@@ -184,6 +187,12 @@ impl Builder<'_> {
             },
             "remove_pointer_t" | "remove_extent_t" => Some(ty(0)?.element()),
             "underlying_type_t" => Some(INT),
+            STANDS_FOR_ANOTHER => {
+                let of = NamedTy { name: Name::from("atomic"), args: args.to_vec() };
+                let pointee =
+                    Pointee { ty: Ty::Named(Arc::new(of)), is_const: false, is_volatile: false, restrict: false };
+                Some(Ty::Reference(Arc::new(pointee)))
+            }
             _ => sequence(name, args),
         }
     }

@@ -45,7 +45,7 @@ impl Builder<'_> {
             if let Some(others) = self.overlays.get(&at).cloned() {
                 for name in others {
                     let other = self.member_address(base, &name, span);
-                    self.emit(Op::Clobber { address: other, from: vec![value] }, span);
+                    self.emit(Op::Clobber { address: other, from: vec![value], sure: true }, span);
                 }
             }
             at = base;

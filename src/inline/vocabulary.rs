@@ -60,6 +60,7 @@ impl Builder<'_> {
         }
         if self.words.library(&name).is_some()
             || self.words.is_numbered_class(&name)
+            || *name == *super::resolve::STANDS_FOR_ANOTHER
             || args.is_empty() && last.args.is_some() && !self.is_word(&name)
         {
             // `cub::BlockReduce<int, 128>(temp)`, `cg::plus<int>()`: an object of a class not in view.
@@ -413,7 +414,7 @@ impl Builder<'_> {
                 }
                 _ => continue,
             };
-            self.emit(Op::Clobber { address, from: vec![value] }, span);
+            self.emit(Op::Clobber { address, from: vec![value], sure: false }, span);
         }
         match result {
             Outcome::Nothing => Ev::value(value, Ty::Unknown),
@@ -431,6 +432,10 @@ impl Builder<'_> {
 
     /// `T(a, b)`, `T{a}`
     pub fn construct_value(&mut self, ty: &Ty, args: &[Expr], span: Span) -> Ev {
+        if let (Ty::Reference(_), [only]) = (ty, args) {
+            let ev = self.eval_place(only);
+            return Ev { ty: ty.value().clone(), ..ev };
+        }
         let ty = &self.deduce_class(ty.clone(), args);
         match ty.value() {
             Ty::Class(_) => {

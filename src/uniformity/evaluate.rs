@@ -647,7 +647,7 @@ impl Evaluator<'_> {
                 self.store_unknown(id, block, state, address, vec![symbol]);
                 symbol
             }
-            Op::Clobber { address, from } => {
+            Op::Clobber { address, from, .. } => {
                 let address = at(&self.values, address);
                 let inputs = from.iter().map(|value| at(&self.values, value)).collect();
                 self.store_unknown(id, block, state, address, inputs);

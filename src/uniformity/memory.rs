@@ -4,13 +4,18 @@
 //! load, and from the load to a write, a barrier of that group (or a larger one) stands between. So *write by one;
 //! barrier; read by all* is uniform, and with a barrier missing it is not.
 
+mod indices;
+
+pub use indices::difference;
+use indices::in_other_blocks;
+
 use super::evaluate::{Access, Values, roots};
 use super::extent::{Agreement, Extent};
 use super::facts::Facts;
 use super::places::{self, Same, either};
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::flow::Flow;
-use crate::graph::{Axis, Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
+use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, ObjectKind, Op, Source};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -204,7 +209,7 @@ impl<'a> Memory<'a> {
         let mut by_root: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
         for (index, write) in values.writes.iter().enumerate() {
             // What a function out of view may write is no evidence of a race.
-            if matches!(order.graph.insts[write.inst.index()].op, Op::Clobber { .. }) {
+            if matches!(order.graph.insts[write.inst.index()].op, Op::Clobber { sure: false, .. }) {
                 continue;
             }
             for root in roots(values, write.address) {
@@ -227,9 +232,20 @@ impl<'a> Memory<'a> {
         if let Some(known) = self.places.borrow().get(&address) {
             return known.clone();
         }
-        let found: Places = places::places(self.values, address, &either).map(Rc::from);
+        let found: Places = places::places(self.values, address, &either)
+            .map(|found| found.into_iter().map(|(base, steps)| (base, self.first_cell(base, steps))).collect());
         self.places.borrow_mut().insert(address, found.clone());
         found
+    }
+
+    /// `*row` is `row[0]`.
+    fn first_cell(&self, base: Symbol, steps: Vec<Step>) -> Vec<Step> {
+        let is_array = match self.values.symbols.node(base) {
+            Node::Address(object) => self.values.symbols.dimension(*object) > 0,
+            Node::Leaf(Leaf::Source(Source::Param { object, .. })) => !object,
+            _ => false,
+        };
+        if is_array && steps.is_empty() { vec![Step::Index(Symbols::ZERO)] } else { steps }
     }
 
     /// Too many accesses to compare them all.
@@ -562,74 +578,3 @@ impl<'a> Memory<'a> {
 }
 
 const GROUPS: [Extent; 4] = [Extent::GRID, Extent::CLUSTER, Extent::BLOCK, Extent::WARP];
-
-/// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
-/// `None` where they are not so picked.
-fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
-    let (x, x_constant) = symbols.terms(x);
-    let (y, y_constant) = symbols.terms(y);
-    let is_block = |term: &&(Symbol, i64)| {
-        matches!(symbols.node(term.0), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
-    };
-    let blocks: Vec<_> = x.iter().filter(is_block).collect();
-    if blocks.is_empty() || !blocks.iter().copied().eq(y.iter().filter(is_block)) {
-        return None;
-    }
-    let step = blocks.iter().map(|(_, factor)| factor.abs()).min()?;
-    let mut apart = x.iter().filter(|term| !y.contains(term)).chain(y.iter().filter(|term| !x.contains(term)));
-    // Looking back from block to block. What else sets them apart is taken to lead into another part of the buffer.
-    let walks =
-        |term: &&(Symbol, i64)| matches!(symbols.node(term.0), Node::Leaf(Leaf::Iteration(_))) && term.1 % step == 0;
-    let constant = x_constant - y_constant;
-    let walk = apart.clone().next().is_some();
-    Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
-}
-
-/// What differs between threads is the thread's own number: `s[threadIdx.x + trip * blockDim.x]`.
-fn is_dealt_out(symbols: &Symbols, facts: &Facts, group: Extent, index: Symbol) -> bool {
-    let (terms, _) = symbols.terms(index);
-    let mut own = terms.iter().filter(|(term, _)| facts.agreement(*term).shown < group);
-    let number = |term: Symbol| {
-        matches!(symbols.node(term), Node::Leaf(Leaf::Source(Source::ThreadIdx(Axis::X) | Source::ThreadRank)))
-    };
-    matches!((own.next(), own.next()), (Some((term, 1)), None) if number(*term))
-}
-
-/// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
-/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint; but a loop
-/// that goes over the cells `of_one` buffer comes to the one asked for at some trip.
-pub fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol, of_one: bool) -> bool {
-    if x == y {
-        return true;
-    }
-    if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
-        return a == b;
-    }
-    let (bounds_x, bounds_y) = (facts.bounds(x), facts.bounds(y));
-    if bounds_x.high < bounds_y.low || bounds_y.high < bounds_x.low {
-        return false;
-    }
-    let (mut rest, constant) = symbols.terms(x);
-    let (other, other_constant) = symbols.terms(y);
-    rest.extend(other.into_iter().map(|(term, factor)| (term, -factor)));
-    let mut total: FxHashMap<Symbol, i64> = FxHashMap::default();
-    for (term, factor) in rest {
-        // Each side is another thread's: what differs between them does not cancel.
-        if facts.agreement(term).shown >= group {
-            *total.entry(term).or_default() += factor;
-        }
-    }
-    total.retain(|_, factor| *factor != 0);
-    let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < group);
-    if total.is_empty() {
-        return per_thread || constant == other_constant;
-    }
-    let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
-    // At the latest in its first trip, by the thread that has the cell's number.
-    let cell = (constant - other_constant).unsigned_abs() < u64::from(facts.shape.most_threads());
-    let one_by_one = || cell && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
-    if of_one && total.keys().all(|term| symbols.leaves(*term).iter().any(is_trip)) && one_by_one() {
-        return true;
-    }
-    bounds_x.is_finite() && bounds_y.is_finite()
-}

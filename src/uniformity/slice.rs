@@ -216,7 +216,7 @@ fn operands(op: &Op, each: &mut dyn FnMut(InstId)) {
         Op::Member { base, .. } => each(*base),
         Op::Store { address, value } => [*address, *value].into_iter().for_each(each),
         Op::Atomic { address, .. } => each(*address),
-        Op::Clobber { address, from } => {
+        Op::Clobber { address, from, .. } => {
             each(*address);
             from.iter().copied().for_each(each);
         }

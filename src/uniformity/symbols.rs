@@ -149,6 +149,11 @@ impl Symbols {
         self.rank = Some(RankPattern { x, row, plane, rank });
     }
 
+    /// Of an array, the number of its dimensions.
+    pub fn dimension(&self, object: ObjectId) -> usize {
+        self.dimensions.get(object.index()).copied().map_or(0, usize::from)
+    }
+
     pub fn node(&self, symbol: Symbol) -> &Node {
         &self.nodes[symbol.0 as usize]
     }
@@ -748,7 +753,7 @@ impl Symbols {
                     symbol = *base;
                 }
                 Node::Address(object) => {
-                    return (usize::from(self.dimensions.get(object.index()).copied().unwrap_or(0)), depth);
+                    return (self.dimension(*object), depth);
                 }
                 Node::Member(..) => return (usize::MAX, depth),
                 _ => return (0, depth),

@@ -328,7 +328,7 @@ impl Machine<'_> {
                 self.store(index, path, memory::atomic(name, old, &operands));
                 old
             }
-            Op::Clobber { address, from } => {
+            Op::Clobber { address, from, .. } => {
                 let start = hash(&[u64::from(inst.0)]);
                 let written =
                     memory::input(from.iter().fold(start, |sum, each| hash(&[sum, value(self, each).int() as u64])));
