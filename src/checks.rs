@@ -28,6 +28,7 @@ use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Facts;
 use crate::uniformity::memory::Order;
 use crate::uniformity::state::Origin;
+use crate::uniformity::symbols::{Leaf, Node, Step};
 use rustc_hash::FxHashMap;
 
 /// What the user decides about the rules' meaning.
@@ -208,25 +209,39 @@ impl<'a> Check<'a> {
     /// An arrival count that is visibly the whole block.
     fn counts_the_block(&self, address: Value) -> bool {
         let values = &self.analysed.values;
+        let symbols = &values.symbols;
         let wanted = values.of[address.index()];
-        let mut counts = self.analysed.graph.insts.iter().filter_map(|inst| match &inst.op {
-            Op::BarrierInit { address, count } if values.of[address.index()] == wanted => {
-                Some(values.of[count.index()])
-            }
+        // Of an array each barrier may be made in a loop, or by a thread of its own.
+        let may_be_it = |address: &Value| {
+            let other = values.of[address.index()];
+            let (steps, others) = (symbols.steps(wanted), symbols.steps(other));
+            let alike = |pair: (&Step, &Step)| match pair {
+                (Step::Index(x), Step::Index(y)) => {
+                    x == y || symbols.as_int(*x).is_none() || symbols.as_int(*y).is_none()
+                }
+                (one, other) => one == other,
+            };
+            symbols.base(wanted) == symbols.base(other)
+                && steps.len() == others.len()
+                && steps.iter().zip(&others).all(alike)
+        };
+        let insts = &self.analysed.graph.insts;
+        let mut counts = insts.iter().filter_map(|inst| match &inst.op {
+            Op::BarrierInit { address, count } if may_be_it(address) => Some(values.of[count.index()]),
             _ => None,
         });
-        let (Some(count), None) = (counts.next(), counts.next()) else { return false };
+        let Some(count) = counts.next() else { return false };
         // Some thread arrives for others, or is counted no more.
-        let uneven = self.analysed.graph.insts.iter().any(|inst| match &inst.op {
+        let uneven = insts.iter().any(|inst| match &inst.op {
             Op::Barrier(barrier) => match &barrier.group {
-                Group::Object { address } if !barrier.waits && values.of[address.index()] == wanted => {
+                Group::Object { address } if !barrier.waits && may_be_it(address) => {
                     !barrier.operands.is_empty() || barrier.name.ends_with("arrive_and_drop")
                 }
                 _ => false,
             },
             _ => false,
         });
-        if uneven {
+        if uneven || !counts.all(|other| other == count) {
             return false;
         }
         if let Some(number) = values.symbols.as_int(count) {
@@ -235,7 +250,7 @@ impl<'a> Check<'a> {
         let extents = values.symbols.factors(count);
         let is_extent = |symbol: &_| {
             use crate::graph::Source::{BlockDim, BlockSize};
-            use crate::uniformity::symbols::{Leaf, Node};
+
             matches!(values.symbols.node(*symbol), Node::Leaf(Leaf::Source(BlockDim(_) | BlockSize)))
         };
         let line = self.analysed.shape.is_line();

@@ -21,7 +21,7 @@ mod trips;
 
 use crate::flow::loops::Loop;
 use crate::flow::{DeadEdges, Flow};
-use crate::graph::{BlockId, End, Graph, InstId, Op};
+use crate::graph::{BlockId, End, Graph, InstId, Op, Value};
 use evaluate::Values;
 use extent::Agreement;
 use facts::Facts;
@@ -93,19 +93,10 @@ fn cut(graph: &Graph, flow: &Flow, values: &mut Values, shape: &Shape, dead: &mu
                     found |= dead.insert((*block, if holds { *no } else { *yes }));
                 }
             }
-            End::Switch { cases, default, .. } => {
-                let Some(value) = values.symbols.as_int(on) else { continue };
-                let case = cases.iter().find(|(case, _)| values.symbols.as_int(values.of[case.index()]) == Some(value));
-                let all_known = cases.iter().all(|(case, _)| values.symbols.as_int(values.of[case.index()]).is_some());
-                let target = match case {
-                    Some((_, to)) => *to,
-                    None if all_known => *default,
-                    None => continue,
-                };
-                for to in graph.blocks[block.index()].end.successors() {
-                    if to != target {
-                        found |= dead.insert((*block, to));
-                    }
+            end @ End::Switch { cases, default, .. } => {
+                let Some(taken) = labels_taken(values, &facts, on, cases, *default) else { continue };
+                for to in end.successors().into_iter().filter(|to| !taken.contains(to)) {
+                    found |= dead.insert((*block, to));
                 }
             }
             _ => {}
@@ -123,6 +114,32 @@ fn cut(graph: &Graph, flow: &Flow, values: &mut Values, shape: &Shape, dead: &mu
         }
     }
     found
+}
+
+/// Values of a switch that are tried one by one.
+const MAX_VALUES: i64 = 256;
+
+/// Where a switch may lead, if all values it may have are known: each thread's own, or those between its bounds.
+fn labels_taken(
+    values: &Values,
+    facts: &Facts,
+    on: Symbol,
+    cases: &[(Value, BlockId)],
+    default: BlockId,
+) -> Option<Vec<BlockId>> {
+    let symbols = &values.symbols;
+    let labels: Vec<(i64, BlockId)> =
+        cases.iter().map(|(case, to)| Some((symbols.as_int(values.of[case.index()])?, *to))).collect::<Option<_>>()?;
+    let possible = facts.per_thread(on).or_else(|| {
+        let bounds = facts.bounds(on);
+        let is_narrow = bounds.is_finite() && bounds.high - bounds.low < MAX_VALUES;
+        is_narrow.then(|| (bounds.low..=bounds.high).collect())
+    })?;
+    let target = |value: i64| labels.iter().find(|(label, _)| *label == value).map_or(default, |(_, to)| *to);
+    let mut taken: Vec<BlockId> = possible.into_iter().map(target).collect();
+    taken.sort();
+    taken.dedup();
+    Some(taken)
 }
 
 /// A loop's condition with what its variables hold at first.

@@ -172,6 +172,9 @@ pub struct LibraryRow {
     pub except: Vec<String>,
     /// How far the group agrees on what a method returns.
     pub result: ResultKind,
+    /// Methods on whose result the group agrees all the same.
+    #[serde(default)]
+    pub agreed: Vec<String>,
     /// A last out-parameter holds one value for the group.
     #[serde(default)]
     pub aggregate: bool,

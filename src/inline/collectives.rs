@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
+use super::names::Found;
 use super::types::{Bound, LibraryTy, Ty};
 use super::values::{Ev, What};
 use crate::graph::*;
@@ -24,6 +25,7 @@ impl Builder<'_> {
         let aggregate = self.aggregate_of(library, &list);
         let result = match (library.row.result, aggregate) {
             (_, Some(_)) | (ResultKind::Uniform, _) => Outcome::Uniform,
+            _ if library.row.agreed.iter().any(|agreed| **agreed == **name) => Outcome::Uniform,
             _ => Outcome::PerThread,
         };
         let barrier = Barrier {
@@ -51,7 +53,10 @@ impl Builder<'_> {
             let is_out = library.row.writes.contains(&index) && ev.ty.value().is_scalar()
                 || library.row.writes.contains(&index) && !ev.ty.value().is_known();
             if let What::Place(address) = ev.what {
-                if is_array || is_out && matches!(ev.ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. }) {
+                if is_array
+                    || self.is_callback(ev.ty.value())
+                    || is_out && matches!(ev.ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. })
+                {
                     self.emit(Op::Clobber { address, from: vec![own], sure: false }, span);
                 } else if is_out {
                     self.store(address, own, span);
@@ -62,6 +67,16 @@ impl Builder<'_> {
         let ty = if ty.is_aggregate() || ty.is_static() { Ty::Unknown } else { ty };
         let result = if aggregate.is_some() { own } else { value };
         Ev::value(result, ty)
+    }
+
+    /// An object that is called, and keeps something between calls: only some threads call it.
+    fn is_callback(&mut self, ty: &Ty) -> bool {
+        let Ty::Class(class) = ty else { return false };
+        let call = Segment { name: Name::from("operator()"), args: None };
+        match self.find_in_class(&class.clone(), &call) {
+            Some(Found::Functions(set)) => set.iter().any(|one| !one.function.leaves_object),
+            _ => false,
+        }
     }
 
     /// The last of three or more arguments, if it is a plain variable: it gets one value for the group.
