@@ -4,7 +4,7 @@ use super::Check;
 use crate::flow::control::Dependence;
 use crate::graph::{BlockId, End, InstId};
 use crate::uniformity::extent::Extent;
-use crate::uniformity::symbols::{Node, Operator, Symbol, Symbols};
+use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 
 /// A dependence as a condition and the truth value it must have.
 pub fn condition(check: &Check, dependence: Dependence) -> Option<(Symbol, bool)> {
@@ -98,13 +98,97 @@ pub fn follows(check: &Check, inst: InstId, dependence: Dependence, need: Extent
     conjuncts(symbols, on, wanted, &mut asked);
     let known = check.known(check.analysed.block(inst), need);
     let others = || known.iter().filter(|(fork, _)| *fork != dependence.fork).map(|(_, known)| known);
-    asked.iter().all(|asked| others().any(|known| known == asked || negative_from(check, known, asked)))
+    let all_said = asked.iter().all(|asked| others().any(|known| known == asked || negative_from(check, known, asked)));
+    if all_said {
+        return true;
+    }
+    // Who leaves a loop has done so on an earlier trip, on which other things held.
+    let flow = &check.analysed.flow;
+    let around_fork = flow.loop_of[dependence.fork.index()];
+    let earlier_trip = around_fork.is_some_and(|index| !flow.in_loop(check.analysed.block(inst), index))
+        || super::leaving::leaves_loop(check, inst, dependence);
+    let certain: Vec<&Conjunct> = others().filter(|known| !earlier_trip || is_fixed(symbols, known)).collect();
+    let truth = |symbol: Symbol| {
+        let is_known = |wanted: bool| {
+            let asked = single(symbols, symbol, wanted);
+            certain.iter().any(|known| **known == asked || negative_from(check, known, &asked))
+        };
+        is_known(true).then_some(true).or_else(|| is_known(false).then_some(false))
+    };
+    !certain.is_empty() && (agrees_where(check, on, &truth, need) || is_out_of_the_way(check, dependence, &truth))
+}
+
+/// It is made of what no thread changes: arguments, built-in variables.
+fn is_fixed(symbols: &Symbols, conjunct: &Conjunct) -> bool {
+    let is_fixed = |symbol: Symbol| {
+        symbols.leaves(symbol).iter().all(|leaf| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(_))))
+    };
+    match conjunct {
+        Conjunct::Negative(terms, _) => terms.iter().all(|(term, _)| is_fixed(*term)),
+        Conjunct::Truth(symbol, _) => is_fixed(*symbol),
+        Conjunct::Any(parts) => parts.iter().all(|part| self::is_fixed(symbols, part)),
+    }
+}
+
+/// Whoever comes to the barrier has not come by the fork, as what guards it says.
+fn is_out_of_the_way(check: &Check, dependence: Dependence, truth: &dyn Fn(Symbol) -> Option<bool>) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let flow = &check.analysed.flow;
+    check.dependences(dependence.fork).iter().filter(|each| flow.only_by(each.by, dependence.fork)).any(|each| {
+        condition(check, *each).is_some_and(|(on, wanted)| {
+            let parts = flatten(symbols, on, wanted, Operator::And);
+            parts.into_iter().any(|(part, wanted)| settled(symbols, part, truth) == Some(!wanted))
+        })
+    })
+}
+
+/// Steps into a condition.
+const MAX_STEPS: usize = 64;
+
+/// The group agrees on a condition where it is known that some of its parts hold, or do not: on `own || all` where `all`
+/// does, on `own ? x : y` where `own` does not.
+fn agrees_where(check: &Check, on: Symbol, truth: &dyn Fn(Symbol) -> Option<bool>, need: Extent) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let mut work = vec![on];
+    let mut steps = 0;
+    while let Some(symbol) = work.pop() {
+        steps += 1;
+        if steps > MAX_STEPS {
+            return false;
+        }
+        if check.facts.agreement(symbol).shown >= need || truth(symbol).is_some() {
+            continue;
+        }
+        match *symbols.node(symbol) {
+            Node::Leaf(_) => return false,
+            Node::Binary(operator @ (Operator::And | Operator::Or), a, b) => {
+                let settles = operator == Operator::Or;
+                if settled(symbols, a, truth) != Some(settles) && settled(symbols, b, truth) != Some(settles) {
+                    work.extend([a, b]);
+                }
+            }
+            Node::Select(on, yes, no) => match settled(symbols, on, truth) {
+                Some(holds) => work.push(if holds { yes } else { no }),
+                None => work.extend([on, yes, no]),
+            },
+            _ => work.extend(symbols.children(symbol)),
+        }
+    }
+    true
+}
+
+/// What is known of a condition, also as the opposite of what is said.
+fn settled(symbols: &Symbols, symbol: Symbol, truth: &dyn Fn(Symbol) -> Option<bool>) -> Option<bool> {
+    match *symbols.node(symbol) {
+        Node::Not(inner) => truth(symbol).or_else(|| truth(inner).map(|holds| !holds)),
+        _ => truth(symbol),
+    }
 }
 
 /// What the guards of a block say that the group agrees on, and by which fork.
 pub fn known(check: &Check, block: BlockId, need: Extent) -> Vec<(BlockId, Conjunct)> {
     let mut found = Vec::new();
-    for each in check.dependences(block).iter() {
+    for each in check.dependences(block).iter().filter(|each| check.analysed.flow.only_by(each.by, block)) {
         let mut known = Vec::new();
         if let Some((on, wanted)) = condition(check, *each) {
             conjuncts(&check.analysed.values.symbols, on, wanted, &mut known);

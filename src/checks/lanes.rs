@@ -96,7 +96,7 @@ fn one_way(
 }
 
 fn fit(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
-    Sets::new(check, inst).fit(mask?, splitting)
+    Sets::new(check, inst).fit(mask, splitting)
 }
 
 /// The whole warp comes, and each lane names all others.

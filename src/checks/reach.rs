@@ -108,6 +108,11 @@ pub fn reach_with(check: &Check, block: [u32; 3], asked: &dyn Fn(BlockId) -> boo
 }
 
 impl Reach {
+    /// At the fork some thread's way is not known.
+    pub fn is_open(&self, fork: BlockId) -> bool {
+        self.open[fork.index()]
+    }
+
     /// The threads that may come to a block surely do, and once each.
     pub fn certain(&self, check: &Check, block: BlockId) -> bool {
         check.analysed.flow.loop_of[block.index()].is_none()

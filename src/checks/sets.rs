@@ -158,8 +158,8 @@ impl<'c, 'a> Sets<'c, 'a> {
     }
 
     /// How a mask fits those who come past the forks that split the warp; `None` where that cannot be said.
-    pub fn fit(&mut self, mask: Symbol, splitting: &[Dependence]) -> Option<Fit> {
-        let named = self.set(mask, 0)?;
+    pub fn fit(&mut self, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
+        let named = self.named(mask)?;
         let (mut comes, mut given) = (Always(true), Always(true));
         let here = self.check.analysed.block(self.inst);
         for each in self.check.dependences(here).iter() {
@@ -225,10 +225,7 @@ impl<'c, 'a> Sets<'c, 'a> {
                 _ => flow.successors[block.index()].iter().for_each(|to| join(&mut comes, *to, by_here.clone())),
             }
         }
-        let named = match mask {
-            Some(mask) => self.set(mask, 0)?,
-            None => Always(true),
-        };
+        let named = self.named(mask)?;
         let comes = comes.remove(&here)?;
         self.compare(&and(named, not(ended)), &comes, &given)
     }
@@ -297,6 +294,11 @@ impl<'c, 'a> Sets<'c, 'a> {
             }
         }
         self.atom(Atom::Holds(symbol), side)
+    }
+
+    /// The lanes named by a mask; without one, all.
+    fn named(&mut self, mask: Option<Symbol>) -> Option<Formula> {
+        mask.map_or(Some(Always(true)), |mask| self.set(mask, 0))
     }
 
     /// The lanes that a mask names.

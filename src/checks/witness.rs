@@ -13,6 +13,10 @@ use crate::uniformity::symbols::{Leaf, Node, Symbol};
 
 /// Values tried for what is unknown; the first that splits the group is shown.
 const TRIALS: [i64; 8] = [33, 1, 40, 100, 7, 0, 129, 1000];
+const MAX_TRIALS: usize = 24;
+/// Parts of a condition that are looked at for such values, and how large these may be.
+const MAX_STEPS: usize = 64;
+const FAR: i64 = 1 << 20;
 /// Blocks of a cluster or a grid of unknown size.
 const BLOCKS: u32 = 4;
 
@@ -39,8 +43,14 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
     }
     let guards: Vec<BlockId> = check.dependences(check.analysed.block(inst)).iter().map(|each| each.fork).collect();
     let loops = leaves.iter().any(|leaf| matches!(node(check, *leaf), Node::Leaf(Leaf::Iteration(_))));
-    // First with the values also in front of the barrier, then as if anything could come this far.
+    let trials = trials(check, guards.iter().chain([&lead.fork]));
+    let open = std::cell::Cell::new(false);
+    // First with the values also in front of the barrier; then, if not all there could be worked out, as if anything could
+    // come this far.
     for thorough in [true, false] {
+        if !thorough && !open.get() {
+            break;
+        }
         let mut named: Vec<Symbol> = Vec::new();
         let conditions =
             guards.iter().filter(|_| thorough).filter_map(|fork| check.analysed.values.condition[fork.index()]);
@@ -51,8 +61,8 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
         }
         for (index, block) in blocks(check).into_iter().enumerate() {
             // Larger blocks are for conditions over constants.
-            let values = if named.is_empty() || index > 0 { 1 } else { TRIALS.len() };
-            for value in TRIALS.into_iter().take(values) {
+            let values = if named.is_empty() || index > 0 { 1 } else { trials.len() };
+            for value in trials.iter().copied().take(values) {
                 for trip in 0..if loops { 4 } else { 1 } {
                     let case = Case { block, value, trip, ..first_case(check) };
                     let asked = |fork: BlockId| fork != lead.fork && guards.contains(&fork);
@@ -74,6 +84,7 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
                             true => reach::reach_with(check, block, &asked, Some(&values)),
                             false => reach::reach_with(check, block, &asked, None),
                         };
+                        open.set(open.get() || guards.iter().any(|fork| before.is_open(*fork)));
                         Some(goes.and(&before.come[check.analysed.block(inst).index()]))
                     };
                     if let Some(witness) = split(check, verdict, case, &named, loops, &comes) {
@@ -84,6 +95,30 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
         }
     }
     None
+}
+
+/// The values tried: those that are shown by preference, then those at which a condition changes.
+fn trials<'f>(check: &Check, forks: impl Iterator<Item = &'f BlockId>) -> Vec<i64> {
+    let symbols = &check.analysed.values.symbols;
+    let mut found = TRIALS.to_vec();
+    for on in forks.filter_map(|fork| check.analysed.values.condition[fork.index()]) {
+        let mut work = vec![on];
+        let mut steps = 0;
+        while let Some(symbol) = work.pop().filter(|_| steps < MAX_STEPS && found.len() < MAX_TRIALS) {
+            steps += 1;
+            if let Node::Sum { constant, .. } = symbols.node(symbol) {
+                found.extend(
+                    [-constant, 1 - constant, constant.wrapping_add(1), *constant]
+                        .iter()
+                        .filter(|value| (0..FAR).contains(*value)),
+                );
+            }
+            work.extend(symbols.children(symbol));
+        }
+    }
+    let mut seen = rustc_hash::FxHashSet::default();
+    found.retain(|value| seen.insert(*value));
+    found
 }
 
 /// The blocks that are tried: the one that is known, else some that it may be.
