@@ -166,7 +166,7 @@ impl<'a> Check<'a> {
 
     /// What is wrong with a barrier.
     pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
-        let verdict = self.verdict(inst)?;
+        let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst))?;
         let likely = verdict.likely || self.is_guess(inst, verdict.frame);
         Some(Verdict { likely, ..verdict })
     }

@@ -50,6 +50,24 @@ fn first_threads(check: &Check, count: u32) -> Vec<Thread> {
     (0..count).map(|rank| Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }).collect()
 }
 
+/// No thread passes all tests of the thread index that guard the instruction: `threadIdx.x < 32`, then
+/// `threadIdx.x >= 32`.
+pub fn nobody_comes(check: &Check, inst: InstId) -> bool {
+    let block = check.analysed.block(inst);
+    let only_ways = check.dependences(block);
+    let only_ways = only_ways.iter().filter(|each| check.analysed.flow.only_by(each.by, block));
+    let tests: Vec<(Symbol, bool)> = only_ways
+        .filter_map(|each| condition(check, *each))
+        .filter(|(on, _)| check.facts.only_thread_index(*on))
+        .collect();
+    let asked: Vec<Symbol> = tests.iter().map(|(on, _)| *on).collect();
+    let Some(threads) = threads_that_tell(check, &asked).filter(|_| tests.len() > 1) else { return false };
+    let passes = |thread: &Thread, (on, wanted): &(Symbol, bool)| {
+        check.facts.value(*on, thread, &|_| None).is_none_or(|value| (value != 0) == *wanted)
+    };
+    !threads.iter().any(|thread| tests.iter().all(|test| passes(thread, test)))
+}
+
 /// What must hold for a thread to come.
 enum Guard {
     Holds(Symbol, bool),
