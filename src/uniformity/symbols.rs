@@ -97,8 +97,12 @@ pub struct Symbols {
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// Choices that were written out before.
+    selects: FxHashMap<[Symbol; 3], Symbol>,
     /// What has been worked out of expressions alone.
     pub known: RefCell<Known>,
+    /// Which nodes the walk of this number has come to.
+    seen: RefCell<(u32, Vec<u32>)>,
 }
 
 /// Facts that follow from an expression and the block's shape, once worked out.
@@ -131,7 +135,9 @@ impl Symbols {
             interned: FxHashMap::default(),
             dimensions,
             rank: None,
+            selects: FxHashMap::default(),
             known: RefCell::default(),
+            seen: RefCell::default(),
         };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
@@ -240,6 +246,15 @@ impl Symbols {
         }
     }
 
+    /// The same without a copy; `alone` is what stands for what is no sum.
+    fn terms_in<'s>(&'s self, symbol: Symbol, alone: &'s [(Symbol, i64); 1]) -> (&'s [(Symbol, i64)], i64) {
+        match self.node(symbol) {
+            Node::Int(value) => (&[], *value),
+            Node::Sum { terms, constant } => (terms, *constant),
+            _ => (alone, 0),
+        }
+    }
+
     pub fn sum(&mut self, mut terms: Vec<(Symbol, i64)>, constant: i64) -> Symbol {
         terms.sort_by_key(|term| term.0);
         let mut kept: Vec<(Symbol, i64)> = Vec::with_capacity(terms.len());
@@ -249,6 +264,11 @@ impl Symbols {
                 _ => kept.push((symbol, factor)),
             }
         }
+        self.sum_of(kept, constant)
+    }
+
+    /// Of sorted terms, each of another symbol.
+    fn sum_of(&mut self, mut kept: Vec<(Symbol, i64)>, constant: i64) -> Symbol {
         kept.retain(|term| term.1 != 0);
         if let Some(pattern) = self.rank {
             let factor = |wanted: Symbol| kept.iter().find(|term| term.0 == wanted).map(|term| term.1);
@@ -276,10 +296,22 @@ impl Symbols {
     }
 
     pub fn add(&mut self, a: Symbol, b: Symbol) -> Symbol {
-        let (mut terms, constant) = self.terms(a);
-        let (more, other) = self.terms(b);
-        terms.extend(more);
-        self.sum(terms, constant.wrapping_add(other))
+        self.add_scaled(a, b, 1)
+    }
+
+    /// `a + by * b`
+    fn add_scaled(&mut self, a: Symbol, b: Symbol, by: i64) -> Symbol {
+        let alone = [[(a, 1)], [(b, 1)]];
+        let ((left, constant), (right, other)) = (self.terms_in(a, &alone[0]), self.terms_in(b, &alone[1]));
+        let mut terms = Vec::with_capacity(left.len() + right.len());
+        let mut left = left.iter().copied().peekable();
+        for (symbol, factor) in right.iter().map(|term| (term.0, term.1.wrapping_mul(by))) {
+            terms.extend(std::iter::from_fn(|| left.next_if(|term| term.0 < symbol)));
+            let same = left.next_if(|term| term.0 == symbol);
+            terms.push((symbol, same.map_or(factor, |term| term.1.wrapping_add(factor))));
+        }
+        terms.extend(left);
+        self.sum_of(terms, constant.wrapping_add(other.wrapping_mul(by)))
     }
 
     pub fn scale(&mut self, symbol: Symbol, by: i64) -> Symbol {
@@ -287,7 +319,7 @@ impl Symbols {
         for term in &mut terms {
             term.1 = term.1.wrapping_mul(by);
         }
-        self.sum(terms, constant.wrapping_mul(by))
+        self.sum_of(terms, constant.wrapping_mul(by))
     }
 
     pub fn sub(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -298,8 +330,7 @@ impl Symbols {
             (_, &Node::Element(y, j)) if y == a => return self.scale(j, -1),
             _ => {}
         }
-        let negated = self.scale(b, -1);
-        self.add(a, negated)
+        self.add_scaled(a, b, -1)
     }
 
     pub fn mul(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -536,7 +567,7 @@ impl Symbols {
 
     pub fn add_constant(&mut self, a: Symbol, by: i64) -> Symbol {
         let (terms, constant) = self.terms(a);
-        self.sum(terms, constant.wrapping_add(by))
+        self.sum_of(terms, constant.wrapping_add(by))
     }
 
     // ---------------------------------------------------------------- truth
@@ -622,7 +653,7 @@ impl Symbols {
         if let Some(value) = self.as_int(difference) {
             return self.int(i64::from(value == 0));
         }
-        let leading = self.terms(difference).0.first().map_or(1, |term| term.1);
+        let leading = self.terms_in(difference, &[(difference, 1)]).0.first().map_or(1, |term| term.1);
         let difference = if leading < 0 { self.scale(difference, -1) } else { difference };
         self.intern(Node::Binary(Operator::Zero, difference, Self::ZERO))
     }
@@ -669,8 +700,13 @@ impl Symbols {
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
             None => {
-                let yes = self.given_zero(on, yes, no);
-                self.intern(Node::Select(on, yes, no))
+                if let Some(known) = self.selects.get(&[on, yes, no]) {
+                    return *known;
+                }
+                let written = self.given_zero(on, yes, no);
+                let choice = self.intern(Node::Select(on, written, no));
+                self.selects.insert([on, yes, no], choice);
+                choice
             }
         }
     }
@@ -680,10 +716,9 @@ impl Symbols {
     fn given_zero(&mut self, on: Symbol, value: Symbol, other: Symbol) -> Symbol {
         let Node::Binary(Operator::Zero, difference, _) = *self.node(on) else { return value };
         for factor in [-1, 1] {
-            let nothing = self.scale(difference, factor);
-            let same = self.add(value, nothing);
+            let same = self.add_scaled(value, difference, factor);
             let apart = self.sub(other, same);
-            if self.terms(apart).0.len() <= 1 {
+            if self.terms_in(apart, &[(apart, 1)]).0.len() <= 1 {
                 return same;
             }
         }
@@ -791,18 +826,34 @@ impl Symbols {
 
     /// All leaves of an expression, each once.
     pub fn leaves(&self, symbol: Symbol) -> Vec<Symbol> {
-        if matches!(self.node(symbol), Node::Leaf(_)) {
-            return vec![symbol];
-        }
         let mut found = Vec::new();
-        let mut seen = rustc_hash::FxHashSet::default();
+        self.all_leaves(symbol, |leaf| {
+            found.push(leaf);
+            true
+        });
+        found
+    }
+
+    /// Whether a test holds for all leaves of an expression; it is asked of no more once it failed.
+    pub fn all_leaves(&self, symbol: Symbol, mut holds: impl FnMut(Symbol) -> bool) -> bool {
+        if matches!(self.node(symbol), Node::Leaf(_)) {
+            return holds(symbol);
+        }
+        let (last, mut seen) = self.seen.take();
+        let walk = last.wrapping_add(1);
+        if walk == 0 {
+            seen.clear();
+        }
+        let walk = walk.max(1);
+        seen.resize(self.nodes.len(), 0);
         let mut work = vec![symbol];
-        while let Some(at) = work.pop() {
-            if !seen.insert(at) {
+        let mut all = true;
+        while let Some(at) = work.pop().filter(|_| all) {
+            if std::mem::replace(&mut seen[at.0 as usize], walk) == walk {
                 continue;
             }
             match self.node(at) {
-                Node::Leaf(_) => found.push(at),
+                Node::Leaf(_) => all = holds(at),
                 other => {
                     any_child(other, |child| {
                         work.push(child);
@@ -811,7 +862,8 @@ impl Symbols {
                 }
             }
         }
-        found
+        self.seen.replace((walk, seen));
+        all
     }
 
     /// Some part of an expression is such.
