@@ -191,18 +191,14 @@ impl Symbols {
         if depth > MAX_DEPTH {
             let node = new.into_key();
             let mut leaves: Vec<Symbol> = Vec::new();
-            let mut seen = rustc_hash::FxHashSet::default();
-            let mut work = children(&node);
-            while let Some(at) = work.pop() {
-                if !seen.insert(at) {
-                    continue;
-                }
-                match self.node(at) {
+            self.walk(children(&node), |at, node, work| {
+                match node {
                     Node::Leaf(Leaf::Opaque(inner)) => leaves.extend(inner.iter().copied()),
                     Node::Leaf(_) | Node::Address(_) => leaves.push(at),
-                    other => work.extend(children(other)),
+                    other => push_children(other, work),
                 }
-            }
+                true
+            });
             leaves.sort();
             leaves.dedup();
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
@@ -839,46 +835,39 @@ impl Symbols {
         if matches!(self.node(symbol), Node::Leaf(_)) {
             return holds(symbol);
         }
-        let (last, mut seen) = self.seen.take();
-        let walk = last.wrapping_add(1);
-        if walk == 0 {
-            seen.clear();
-        }
-        let walk = walk.max(1);
-        seen.resize(self.nodes.len(), 0);
-        let mut work = vec![symbol];
-        let mut all = true;
-        while let Some(at) = work.pop().filter(|_| all) {
-            if std::mem::replace(&mut seen[at.0 as usize], walk) == walk {
-                continue;
+        self.walk(vec![symbol], |at, node, work| match node {
+            Node::Leaf(_) => holds(at),
+            other => {
+                push_children(other, work);
+                true
             }
-            match self.node(at) {
-                Node::Leaf(_) => all = holds(at),
-                other => {
-                    any_child(other, |child| {
-                        work.push(child);
-                        false
-                    });
-                }
-            }
-        }
-        self.seen.replace((walk, seen));
-        all
+        })
     }
 
     /// Some part of an expression is such.
     pub fn holds(&self, symbol: Symbol, is_such: &dyn Fn(Symbol) -> bool) -> bool {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut work = vec![symbol];
-        while let Some(at) = work.pop() {
-            if seen.insert(at) {
-                if is_such(at) {
-                    return true;
-                }
-                work.extend(self.children(at));
+        !self.walk(vec![symbol], |at, node, work| {
+            push_children(node, work);
+            !is_such(at)
+        })
+    }
+
+    /// Comes to each symbol once, the last found first, while `visit` says so; false: it stopped.
+    fn walk(&self, mut work: Vec<Symbol>, mut visit: impl FnMut(Symbol, &Node, &mut Vec<Symbol>) -> bool) -> bool {
+        let (last, mut seen) = self.seen.take();
+        let number = last.checked_add(1).unwrap_or_else(|| {
+            seen.clear();
+            1
+        });
+        seen.resize(self.nodes.len(), 0);
+        let mut goes_on = true;
+        while let Some(at) = work.pop().filter(|_| goes_on) {
+            if std::mem::replace(&mut seen[at.0 as usize], number) != number {
+                goes_on = visit(at, self.node(at), &mut work);
             }
         }
-        false
+        self.seen.replace((number, seen));
+        goes_on
     }
 
     pub fn children(&self, symbol: Symbol) -> Vec<Symbol> {
@@ -981,11 +970,15 @@ pub enum Step {
 
 fn children(node: &Node) -> Vec<Symbol> {
     let mut found = Vec::new();
+    push_children(node, &mut found);
+    found
+}
+
+fn push_children(node: &Node, found: &mut Vec<Symbol>) {
     any_child(node, |child| {
         found.push(child);
         false
     });
-    found
 }
 
 /// Whether a test holds for one of the symbols that an expression is made of.
