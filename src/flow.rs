@@ -34,6 +34,8 @@ pub struct Flow {
     /// For constant-time dominance: when the dominator tree's walk enters and leaves a block.
     interval: Vec<(u32, u32)>,
     pub loops: Vec<loops::Loop>,
+    /// For telling at once what lies in a loop: when a walk over the loops, each before those it holds, enters and leaves it.
+    loop_interval: Vec<(u32, u32)>,
     /// The innermost loop round a block, an index into `loops`.
     pub loop_of: Vec<Option<usize>>,
     /// The loop that a block is the head of.
@@ -77,11 +79,13 @@ impl Flow {
             dominator,
             interval,
             loops: Vec::new(),
+            loop_interval: Vec::new(),
             loop_of: Vec::new(),
             head_of: vec![None; count],
             control: control::Control::default(),
         };
         let (loops, loop_of) = loops::find(&flow);
+        flow.loop_interval = loops::intervals(&loops);
         flow.loops = loops;
         flow.loop_of = loop_of;
         for (index, each) in flow.loops.iter().enumerate() {
@@ -136,14 +140,10 @@ impl Flow {
 
     /// Whether `block` lies in loop `index`.
     pub fn in_loop(&self, block: BlockId, index: usize) -> bool {
-        let mut at = self.loop_of[block.index()];
-        while let Some(here) = at {
-            if here == index {
-                return true;
-            }
-            at = self.loops[here].parent;
-        }
-        false
+        self.loop_of[block.index()].is_some_and(|inner| {
+            let (inner, outer) = (self.loop_interval[inner], self.loop_interval[index]);
+            outer.0 <= inner.0 && inner.1 <= outer.1
+        })
     }
 
     /// The innermost loop that holds both blocks.

@@ -516,6 +516,13 @@ impl Words {
         self.barriers.keys().map(String::as_str)
     }
 
+    /// All names that make a barrier of a call, or are needed to: functions, methods, classes, what makes groups.
+    pub fn names_round_barriers(&self) -> impl Iterator<Item = &str> {
+        let functions = self.barriers.keys().chain(self.barrier_methods.keys()).chain(self.group_makers.keys());
+        let classes = self.group_types.keys().chain(self.library.keys()).chain(&self.barrier_classes);
+        functions.chain(classes).map(String::as_str)
+    }
+
     /// The names of the user's own barriers, functions and methods.
     pub fn users_barrier_names(&self) -> &[String] {
         &self.users_barriers

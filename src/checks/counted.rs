@@ -23,6 +23,9 @@ fn masks_of(
     threads: &[Thread],
     given: &dyn Fn(Symbol) -> Option<i64>,
 ) -> Option<Vec<u32>> {
+    if let Some(known) = check.analysed.values.symbols.as_int(mask) {
+        return Some(vec![known as u32; threads.len()]);
+    }
     threads.iter().map(|thread| check.facts.value(mask, thread, given).map(|value| value as u32)).collect()
 }
 
@@ -273,7 +276,7 @@ fn is_shift(check: &Check, symbol: Symbol) -> bool {
 
 /// Some lane of a mask comes with another one.
 pub fn differs(mask: u32, of: &dyn Fn(u32) -> u32) -> bool {
-    bits(mask).into_iter().any(|lane| of(lane) & mask != mask)
+    (0..32).any(|lane| mask & (1 << lane) != 0 && of(lane) & mask != mask)
 }
 
 fn only_lane(check: &Check, guards: &[Guard]) -> bool {

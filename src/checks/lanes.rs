@@ -170,8 +170,8 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
     let missing: Vec<u32> = threads
         .iter()
         .zip(&masks)
-        .filter(|(thread, _)| comes(thread))
         .filter(|(thread, mask)| **mask & (1 << (thread.rank % 32)) == 0)
+        .filter(|(thread, _)| comes(thread))
         .map(|(thread, _)| thread.rank)
         .collect();
     if missing.is_empty() {

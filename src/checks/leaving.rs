@@ -3,7 +3,6 @@
 use super::Check;
 use crate::flow::control::Dependence;
 use crate::graph::{BlockId, End, Exit, Fork, FrameId, InstId, Leaving};
-use rustc_hash::FxHashSet;
 
 /// What lies on the ways of a fork that do not lead to the barrier.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub fn ways(check: &Check, inst: InstId, dependence: Dependence) -> Ways {
     let chain = check.chain(analysed.graph.insts[inst.index()].frame);
     let meets = analysed.flow.control.meets(dependence.fork);
     let mut ways = Ways::default();
-    let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+    let mut seen = vec![false; analysed.graph.blocks.len()];
     let mut work: Vec<BlockId> =
         analysed.flow.successors[dependence.fork.index()].iter().copied().filter(|to| *to != dependence.by).collect();
     // A jump straight to the meeting point leaves by the fork's own edge.
@@ -60,8 +59,11 @@ pub fn ways(check: &Check, inst: InstId, dependence: Dependence) -> Ways {
             ways.goes_on = true;
             continue;
         }
-        if block == barrier || !seen.insert(block) {
+        if block == barrier || std::mem::replace(&mut seen[block.index()], true) {
             continue;
+        }
+        if ways.ends && ways.goes_on && ways.returns {
+            break;
         }
         match &analysed.graph.blocks[block.index()].end {
             End::Exit { how: Exit::Return | Exit::Instruction, .. } => ways.ends = true,

@@ -9,6 +9,7 @@ use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::shape::MAX_THREADS;
 use crate::uniformity::symbols::{Leaf, Node, Symbol};
+use rustc_hash::FxHashMap;
 
 const WORDS: usize = MAX_THREADS as usize / 64;
 
@@ -18,9 +19,11 @@ pub struct Threads([u64; WORDS]);
 
 impl Threads {
     pub fn first(count: u32) -> Threads {
-        let mut all = Threads::default();
-        (0..count.min(MAX_THREADS)).for_each(|rank| all.add(rank));
-        all
+        let below = |word: usize| match count.saturating_sub(word as u32 * 64) {
+            rest @ 0..64 => (1 << rest) - 1,
+            _ => u64::MAX,
+        };
+        Threads(std::array::from_fn(below))
     }
 
     pub fn add(&mut self, rank: u32) {
@@ -46,7 +49,13 @@ impl Threads {
     }
 
     pub fn ranks(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..MAX_THREADS).filter(|rank| self.0[*rank as usize / 64] & (1 << (rank % 64)) != 0)
+        (0..).zip(self.0).flat_map(|(word, mut left)| {
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.checked_sub(1)?;
+                Some(word * 64 + bit)
+            })
+        })
     }
 
     pub fn count(&self) -> u32 {
@@ -83,24 +92,37 @@ pub fn reach_with(check: &Check, block: [u32; 3], asked: &dyn Fn(BlockId) -> boo
     let size = block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)).min(MAX_THREADS);
     let mut found = Reach { block, come: vec![Threads::default(); count], open: vec![false; count] };
     let Some(entry) = flow.order.first() else { return found };
-    let mut edges: Vec<Option<Vec<(BlockId, Threads)>>> = vec![None; count];
+    let mut ways_of: FxHashMap<BlockId, (Vec<(BlockId, Threads)>, bool)> = FxHashMap::default();
+    let mut waiting = vec![false; count];
     found.come[entry.index()] = Threads::first(size);
-    let mut work = vec![*entry];
-    while let Some(from) = work.pop() {
-        let here = found.come[from.index()];
-        if edges[from.index()].is_none() {
-            let (ways, open) = match asked(from) {
-                true => ways(check, from, block, size, given),
-                false => (flow.successors[from.index()].iter().map(|to| (*to, Threads::first(size))).collect(), true),
+    waiting[entry.index()] = true;
+    // In order, so that all but the loops is done in one walk.
+    let mut again = true;
+    while std::mem::take(&mut again) {
+        for from in &flow.order {
+            if !std::mem::take(&mut waiting[from.index()]) {
+                continue;
+            }
+            let here = found.come[from.index()];
+            let mut send = |to: BlockId, takes: Threads| {
+                let come = found.come[to.index()].or(&takes);
+                if come != found.come[to.index()] {
+                    found.come[to.index()] = come;
+                    waiting[to.index()] = true;
+                    again |= flow.position[to.index()] <= flow.position[from.index()];
+                }
             };
-            found.open[from.index()] = open;
-            edges[from.index()] = Some(ways);
-        }
-        for (to, takes) in edges[from.index()].iter().flatten() {
-            let come = found.come[to.index()].or(&here.and(takes));
-            if come != found.come[to.index()] {
-                found.come[to.index()] = come;
-                work.push(*to);
+            match flow.successors[from.index()].as_slice() {
+                [only] => send(*only, here),
+                several if !asked(*from) => {
+                    several.iter().for_each(|to| send(*to, here));
+                    found.open[from.index()] = true;
+                }
+                _ => {
+                    let (ways, open) = ways_of.entry(*from).or_insert_with(|| ways(check, *from, block, size, given));
+                    ways.iter().for_each(|(to, takes)| send(*to, here.and(takes)));
+                    found.open[from.index()] = *open;
+                }
             }
         }
     }
@@ -125,7 +147,7 @@ impl Reach {
     }
 }
 
-/// By which edges of a block which threads go on, and whether that is unknown for some.
+/// By which edges of a fork which threads go on, and whether that is unknown for some.
 fn ways(
     check: &Check,
     from: BlockId,
@@ -136,9 +158,6 @@ fn ways(
     let successors = &check.analysed.flow.successors[from.index()];
     let everyone = Threads::first(size);
     let all = |open: bool| (successors.iter().map(|to| (*to, everyone)).collect(), open);
-    if successors.len() < 2 {
-        return all(false);
-    }
     let Some(on) = check.analysed.values.condition[from.index()] else { return all(true) };
     let alike = check.analysed.fork(&check.facts, from).shown >= Extent::BLOCK;
     let target = |rank: u32| {

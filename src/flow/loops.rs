@@ -79,6 +79,28 @@ fn nest(mut loops: Vec<Loop>, count: usize) -> (Vec<Loop>, Vec<Option<usize>>) {
     (loops, loop_of)
 }
 
+/// When a walk enters and leaves each loop, those inside it in between.
+pub fn intervals(loops: &[Loop]) -> Vec<(u32, u32)> {
+    let mut inner = vec![0; loops.len()];
+    // Loops stand behind those round them.
+    for index in (0..loops.len()).rev() {
+        if let Some(parent) = loops[index].parent {
+            inner[parent] += inner[index] + 1;
+        }
+    }
+    let mut interval: Vec<(u32, u32)> = Vec::with_capacity(loops.len());
+    let mut next = vec![0; loops.len()];
+    let mut outermost = 0;
+    for (index, each) in loops.iter().enumerate() {
+        let clock = each.parent.map_or(&mut outermost, |parent| &mut next[parent]);
+        let start = *clock;
+        *clock += inner[index] + 1;
+        interval.push((start, start + inner[index]));
+        next[index] = start + 1;
+    }
+    interval
+}
+
 fn reachable(flow: &Flow, from: BlockId) -> Vec<bool> {
     let mut seen = vec![false; flow.successors.len()];
     let mut work = vec![from];

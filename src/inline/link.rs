@@ -3,14 +3,15 @@
 use super::program::{Item, ItemKind, Lowered, Origin, Program};
 use crate::graph::ItemId;
 use crate::lower::{self, Parser};
-use crate::program::{Declaration, Name, Stmt, StmtKind, TemplateParam};
+use crate::program::{Declaration, Function, Name, Stmt, StmtKind, TemplateParam};
 use crate::source::items;
 use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId, Span};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::borrow::Cow;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 struct OfTree<'t> {
     tree: &'t Tree,
@@ -21,14 +22,16 @@ struct OfTree<'t> {
     cut: Mutex<FxHashSet<ItemId>>,
     /// Parsers that no thread uses at the moment.
     parsers: Mutex<Vec<Parser>>,
+    /// By a hash of its text, the function that was last lowered from such.
+    by_text: Mutex<FxHashMap<u64, (ItemId, Weak<Function>)>>,
 }
 
 impl<'t> Program<'t> {
     pub fn of(tree: &'t Tree) -> Program<'t> {
         let items = tree.items.iter().map(|item| header(tree, item)).collect();
         let texts = tree.items.iter().map(|_| OnceLock::new()).collect();
-        let (kept, cut, parsers) = Default::default();
-        Program::new(items, Box::new(OfTree { tree, texts, kept, cut, parsers }))
+        let (kept, cut, parsers, by_text) = Default::default();
+        Program::new(items, Box::new(OfTree { tree, texts, kept, cut, parsers, by_text }))
     }
 }
 
@@ -111,25 +114,51 @@ impl OfTree<'_> {
     }
 }
 
+impl OfTree<'_> {
+    fn function(&self, id: ItemId, source: &str, parser: &mut Parser) -> Arc<Function> {
+        let item = self.tree.item(id);
+        let is_cut = self.cut.lock().is_ok_and(|cut| cut.contains(&id));
+        let around = item.class.filter(|_| item.attributes.is_friend);
+        if is_cut || around.is_some() {
+            let mut function = lower::function(parser, source);
+            function.name = item.name.clone();
+            if is_cut {
+                function.unreadable = function.unreadable.or(Some(Span::default()));
+            }
+            if let Some(class) = around {
+                let text = self.item_text(class);
+                let mut all = lower::class(parser, &text.text).template;
+                all.append(&mut function.template);
+                function.template = all;
+            }
+            return Arc::new(function);
+        }
+        let hash = FxBuildHasher.hash_one(source);
+        let mut function = self.twin(hash, source).unwrap_or_else(|| lower::function(parser, source));
+        function.name = item.name.clone();
+        let function = Arc::new(function);
+        if let Ok(mut known) = self.by_text.lock() {
+            known.insert(hash, (id, Arc::downgrade(&function)));
+        }
+        function
+    }
+
+    /// What the same text was lowered to, if that is still kept. Many a tree has a kernel twice: for CUDA and for HIP, in
+    /// the header of one project and the copy of another.
+    fn twin(&self, hash: u64, source: &str) -> Option<Function> {
+        let (other, function) = self.by_text.lock().ok()?.get(&hash).cloned()?;
+        let function = function.upgrade()?;
+        let text = self.texts[other.index()].get()?;
+        (text.text == source).then(|| Function::clone(&function))
+    }
+}
+
 impl Origin for OfTree<'_> {
     fn lower(&self, id: ItemId) -> Lowered {
         let item = self.tree.item(id);
         let source = self.item_text(id).text.as_str();
         self.with_parser(|parser| match &item.kind {
-            items::ItemKind::Function(_) => {
-                let mut function = lower::function(parser, source);
-                function.name = item.name.clone();
-                if self.cut.lock().is_ok_and(|cut| cut.contains(&id)) {
-                    function.unreadable = function.unreadable.or(Some(Span::default()));
-                }
-                if let Some(class) = item.class.filter(|_| item.attributes.is_friend) {
-                    let text = self.item_text(class);
-                    let mut all = lower::class(parser, &text.text).template;
-                    all.append(&mut function.template);
-                    function.template = all;
-                }
-                Lowered::Function(Arc::new(function))
-            }
+            items::ItemKind::Function(_) => Lowered::Function(self.function(id, source, parser)),
             items::ItemKind::Class(_) => {
                 let mut class = lower::class(parser, source);
                 if class.name.is_none() && !item.name.is_empty() {

@@ -52,12 +52,12 @@ pub fn walk(
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
 ) -> Walk {
     let mut found = Walk::default();
-    let mut seen = FxHashMap::default();
+    let mut seen = Seen::default();
     for root in paths {
         match fs::metadata(root) {
             Err(error) => found.skipped.push(Skipped { path: root.clone(), why: reason(&error) }),
             Ok(metadata) if metadata.is_dir() => walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen),
-            Ok(metadata) => add(root.clone(), &metadata, &mut found.files, &mut seen),
+            Ok(metadata) => seen.add(root.clone(), &metadata, &mut found.files),
         }
     }
     found
@@ -103,7 +103,7 @@ fn walk_folder(
     no_ignore: bool,
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
     found: &mut Walk,
-    seen: &mut FxHashMap<FileKey, usize>,
+    seen: &mut Seen,
 ) {
     let entries = WalkBuilder::new(root)
         .follow_links(true)
@@ -122,7 +122,7 @@ fn walk_folder(
                     continue;
                 }
                 match entry.metadata() {
-                    Ok(metadata) => add(entry.into_path(), &metadata, &mut found.files, seen),
+                    Ok(metadata) => seen.add(entry.into_path(), &metadata, &mut found.files),
                     Err(error) => found.skipped.push(skipped_by(root, &error)),
                 }
             }
@@ -136,23 +136,51 @@ fn walk_folder(
     }
 }
 
-/// Adds a file unless it is already there under another name; a name without links wins.
-fn add(path: PathBuf, metadata: &Metadata, files: &mut Vec<PathBuf>, seen: &mut FxHashMap<FileKey, usize>) {
-    let Some(key) = file_key(&path, metadata) else {
-        files.push(path);
-        return;
-    };
-    match seen.get(&key) {
-        None => {
-            seen.insert(key, files.len());
+/// What the walk has come past.
+#[derive(Default)]
+struct Seen {
+    /// The place of each file among those found.
+    files: FxHashMap<FileKey, usize>,
+    /// Whether a link is part of a folder's path; trees of links have few folders, and many files.
+    linked: FxHashMap<PathBuf, bool>,
+}
+
+impl Seen {
+    /// Adds a file unless it is already there under another name; a name without links wins.
+    fn add(&mut self, path: PathBuf, metadata: &Metadata, files: &mut Vec<PathBuf>) {
+        let Some(key) = file_key(&path, metadata) else {
             files.push(path);
-        }
-        Some(&earlier) => {
-            if goes_through_link(&files[earlier]) && !goes_through_link(&path) {
-                files[earlier] = path;
+            return;
+        };
+        match self.files.get(&key).copied() {
+            None => {
+                self.files.insert(key, files.len());
+                files.push(path);
+            }
+            Some(earlier) => {
+                if self.goes_through_link(&files[earlier]) && !self.goes_through_link(&path) {
+                    files[earlier] = path;
+                }
             }
         }
     }
+
+    fn goes_through_link(&mut self, path: &Path) -> bool {
+        is_link(path) || path.parent().is_some_and(|folder| self.folder_goes_through_link(folder))
+    }
+
+    fn folder_goes_through_link(&mut self, folder: &Path) -> bool {
+        if let Some(known) = self.linked.get(folder) {
+            return *known;
+        }
+        let found = self.goes_through_link(folder);
+        self.linked.insert(folder.to_path_buf(), found);
+        found
+    }
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_symlink())
 }
 
 #[cfg(unix)]
@@ -170,10 +198,6 @@ type FileKey = PathBuf;
 #[cfg(not(unix))]
 fn file_key(path: &Path, _metadata: &Metadata) -> Option<FileKey> {
     fs::canonicalize(path).ok()
-}
-
-fn goes_through_link(path: &Path) -> bool {
-    path.ancestors().any(|part| fs::symlink_metadata(part).is_ok_and(|metadata| metadata.file_type().is_symlink()))
 }
 
 fn is_loop(error: &ignore::Error) -> bool {

@@ -21,6 +21,7 @@ use crate::flow::Flow;
 use crate::graph::{BlockId, End, FrameId, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
 use crate::program::{BinaryOp, UnaryOp};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 /// What a variable holds where ways meet.
@@ -53,6 +54,8 @@ pub struct Values {
     pub phis: FxHashMap<Symbol, Phi>,
     /// Those of the pass before: what a loop's variables come to is only known when a pass ends.
     earlier_phis: FxHashMap<Symbol, Phi>,
+    /// Whether this pass asked for one of them.
+    asks_earlier: Cell<bool>,
     /// Loads and results whose agreement is that of these values.
     pub inputs: FxHashMap<Symbol, Vec<Symbol>>,
     /// Which write a load of a thread's own variable sees.
@@ -123,6 +126,8 @@ struct Evaluator<'a> {
     written_in: Vec<FxHashSet<ObjectId>>,
     /// Bases of shared and global memory that anything writes, from the pass before.
     written: Option<FxHashSet<Symbol>>,
+    /// Bases of which this pass asked whether anything writes them.
+    asked: RefCell<FxHashSet<Symbol>>,
     /// By expression and loop; leaves are quicker asked anew.
     variant: FxHashMap<(Symbol, usize), bool>,
     out: Vec<Option<State>>,
@@ -156,6 +161,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         condition: vec![None; graph.blocks.len()],
         phis: FxHashMap::default(),
         earlier_phis: FxHashMap::default(),
+        asks_earlier: Cell::default(),
         inputs: FxHashMap::default(),
         seen: FxHashMap::default(),
         loads: FxHashMap::default(),
@@ -173,6 +179,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         written_in: written_in(graph, flow, &matters),
         matters,
         written: None,
+        asked: RefCell::default(),
         variant: FxHashMap::default(),
         out: Vec::new(),
         heads: Vec::new(),
@@ -180,19 +187,28 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         rereads: Rereads::default(),
         steps: MAX_STEPS,
     };
+    // A pass goes by what the one before it left: the next would find the same if what this one asked for has not changed.
     for pass in 0.. {
         evaluator.values.earlier_phis = std::mem::take(&mut evaluator.values.phis);
-        let before = (evaluator.values.of.clone(), evaluator.written.clone());
+        evaluator.values.asks_earlier.set(false);
+        evaluator.asked.get_mut().clear();
+        let keys = evaluator.values.keys.len();
         if !evaluator.pass() || pass >= MAX_PASSES {
             evaluator.values.unsettled = true;
             break;
         }
         let forms_changed = evaluator.close_loops();
-        let written =
-            evaluator.values.writes.iter().flat_map(|access| roots(&evaluator.values, access.address)).collect();
-        evaluator.written = Some(written);
-        let settled = before.0 == evaluator.values.of && before.1 == evaluator.written;
-        if !forms_changed && settled && evaluator.values.earlier_phis == evaluator.values.phis {
+        let values = &evaluator.values;
+        let written = values.writes.iter().flat_map(|access| roots(values, access.address)).collect();
+        let before = evaluator.written.replace(written);
+        let is_free =
+            |written: &Option<FxHashSet<Symbol>>, root| written.as_ref().is_some_and(|all| !all.contains(root));
+        let same_memory =
+            evaluator.asked.get_mut().iter().all(|root| is_free(&before, root) == is_free(&evaluator.written, root));
+        let same_phis = !evaluator.values.asks_earlier.get() || evaluator.values.earlier_phis == evaluator.values.phis;
+        let same_keys = flow.loops.is_empty() || evaluator.values.keys.len() == keys;
+        if !forms_changed && same_memory && same_phis && same_keys {
+            evaluator.values.earlier_phis.clear();
             break;
         }
     }
@@ -258,7 +274,10 @@ fn is_variant(
 
 impl Values {
     fn phi(&self, symbol: Symbol) -> Option<&Phi> {
-        self.phis.get(&symbol).or_else(|| self.earlier_phis.get(&symbol))
+        self.phis.get(&symbol).or_else(|| {
+            self.asks_earlier.set(true);
+            self.earlier_phis.get(&symbol)
+        })
     }
 }
 

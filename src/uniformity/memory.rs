@@ -194,6 +194,8 @@ pub struct Memory<'a> {
     come: RefCell<FxHashMap<BlockId, Rc<[bool]>>>,
     /// By address, where it may lead.
     places: RefCell<FxHashMap<Symbol, Places>>,
+    /// By address, the loops on whose trip it hangs where it leads.
+    pub(super) choosing: RefCell<FxHashMap<Symbol, Rc<[usize]>>>,
 }
 
 /// Where an address may lead, if that can be said.
@@ -225,6 +227,7 @@ impl<'a> Memory<'a> {
             threads: RefCell::default(),
             come: RefCell::default(),
             places: RefCell::default(),
+            choosing: RefCell::default(),
         }
     }
 

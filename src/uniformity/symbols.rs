@@ -97,8 +97,12 @@ pub struct Symbols {
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// Choices that were written out before.
+    selects: FxHashMap<[Symbol; 3], Symbol>,
     /// What has been worked out of expressions alone.
     pub known: RefCell<Known>,
+    /// Which nodes the walk of this number has come to.
+    seen: RefCell<(u32, Vec<u32>)>,
 }
 
 /// Facts that follow from an expression and the block's shape, once worked out.
@@ -131,7 +135,9 @@ impl Symbols {
             interned: FxHashMap::default(),
             dimensions,
             rank: None,
+            selects: FxHashMap::default(),
             known: RefCell::default(),
+            seen: RefCell::default(),
         };
         symbols.intern(Node::Int(0));
         symbols.intern(Node::Int(1));
@@ -190,18 +196,14 @@ impl Symbols {
         if depth > MAX_DEPTH {
             let node = new.into_key();
             let mut leaves: Vec<Symbol> = Vec::new();
-            let mut seen = rustc_hash::FxHashSet::default();
-            let mut work = children(&node);
-            while let Some(at) = work.pop() {
-                if !seen.insert(at) {
-                    continue;
-                }
-                match self.node(at) {
+            self.walk(children(&node), |at, node, work| {
+                match node {
                     Node::Leaf(Leaf::Opaque(inner)) => leaves.extend(inner.iter().copied()),
                     Node::Leaf(_) | Node::Address(_) => leaves.push(at),
-                    other => work.extend(children(other)),
+                    other => push_children(other, work),
                 }
-            }
+                true
+            });
             leaves.sort();
             leaves.dedup();
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
@@ -245,6 +247,15 @@ impl Symbols {
         }
     }
 
+    /// The same without a copy; `alone` is what stands for what is no sum.
+    fn terms_in<'s>(&'s self, symbol: Symbol, alone: &'s [(Symbol, i64); 1]) -> (&'s [(Symbol, i64)], i64) {
+        match self.node(symbol) {
+            Node::Int(value) => (&[], *value),
+            Node::Sum { terms, constant } => (terms, *constant),
+            _ => (alone, 0),
+        }
+    }
+
     pub fn sum(&mut self, mut terms: Vec<(Symbol, i64)>, constant: i64) -> Symbol {
         terms.sort_by_key(|term| term.0);
         let mut kept: Vec<(Symbol, i64)> = Vec::with_capacity(terms.len());
@@ -254,6 +265,11 @@ impl Symbols {
                 _ => kept.push((symbol, factor)),
             }
         }
+        self.sum_of(kept, constant)
+    }
+
+    /// Of sorted terms, each of another symbol.
+    fn sum_of(&mut self, mut kept: Vec<(Symbol, i64)>, constant: i64) -> Symbol {
         kept.retain(|term| term.1 != 0);
         if let Some(pattern) = self.rank {
             let factor = |wanted: Symbol| kept.iter().find(|term| term.0 == wanted).map(|term| term.1);
@@ -281,10 +297,22 @@ impl Symbols {
     }
 
     pub fn add(&mut self, a: Symbol, b: Symbol) -> Symbol {
-        let (mut terms, constant) = self.terms(a);
-        let (more, other) = self.terms(b);
-        terms.extend(more);
-        self.sum(terms, constant.wrapping_add(other))
+        self.add_scaled(a, b, 1)
+    }
+
+    /// `a + by * b`
+    fn add_scaled(&mut self, a: Symbol, b: Symbol, by: i64) -> Symbol {
+        let alone = [[(a, 1)], [(b, 1)]];
+        let ((left, constant), (right, other)) = (self.terms_in(a, &alone[0]), self.terms_in(b, &alone[1]));
+        let mut terms = Vec::with_capacity(left.len() + right.len());
+        let mut left = left.iter().copied().peekable();
+        for (symbol, factor) in right.iter().map(|term| (term.0, term.1.wrapping_mul(by))) {
+            terms.extend(std::iter::from_fn(|| left.next_if(|term| term.0 < symbol)));
+            let same = left.next_if(|term| term.0 == symbol);
+            terms.push((symbol, same.map_or(factor, |term| term.1.wrapping_add(factor))));
+        }
+        terms.extend(left);
+        self.sum_of(terms, constant.wrapping_add(other.wrapping_mul(by)))
     }
 
     pub fn scale(&mut self, symbol: Symbol, by: i64) -> Symbol {
@@ -292,7 +320,7 @@ impl Symbols {
         for term in &mut terms {
             term.1 = term.1.wrapping_mul(by);
         }
-        self.sum(terms, constant.wrapping_mul(by))
+        self.sum_of(terms, constant.wrapping_mul(by))
     }
 
     pub fn sub(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -303,8 +331,7 @@ impl Symbols {
             (_, &Node::Element(y, j)) if y == a => return self.scale(j, -1),
             _ => {}
         }
-        let negated = self.scale(b, -1);
-        self.add(a, negated)
+        self.add_scaled(a, b, -1)
     }
 
     pub fn mul(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -541,7 +568,7 @@ impl Symbols {
 
     pub fn add_constant(&mut self, a: Symbol, by: i64) -> Symbol {
         let (terms, constant) = self.terms(a);
-        self.sum(terms, constant.wrapping_add(by))
+        self.sum_of(terms, constant.wrapping_add(by))
     }
 
     // ---------------------------------------------------------------- truth
@@ -627,7 +654,7 @@ impl Symbols {
         if let Some(value) = self.as_int(difference) {
             return self.int(i64::from(value == 0));
         }
-        let leading = self.terms(difference).0.first().map_or(1, |term| term.1);
+        let leading = self.terms_in(difference, &[(difference, 1)]).0.first().map_or(1, |term| term.1);
         let difference = if leading < 0 { self.scale(difference, -1) } else { difference };
         self.intern(Node::Binary(Operator::Zero, difference, Self::ZERO))
     }
@@ -674,8 +701,13 @@ impl Symbols {
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
             None => {
-                let yes = self.given_zero(on, yes, no);
-                self.intern(Node::Select(on, yes, no))
+                if let Some(known) = self.selects.get(&[on, yes, no]) {
+                    return *known;
+                }
+                let written = self.given_zero(on, yes, no);
+                let choice = self.intern(Node::Select(on, written, no));
+                self.selects.insert([on, yes, no], choice);
+                choice
             }
         }
     }
@@ -685,10 +717,9 @@ impl Symbols {
     fn given_zero(&mut self, on: Symbol, value: Symbol, other: Symbol) -> Symbol {
         let Node::Binary(Operator::Zero, difference, _) = *self.node(on) else { return value };
         for factor in [-1, 1] {
-            let nothing = self.scale(difference, factor);
-            let same = self.add(value, nothing);
+            let same = self.add_scaled(value, difference, factor);
             let apart = self.sub(other, same);
-            if self.terms(apart).0.len() <= 1 {
+            if self.terms_in(apart, &[(apart, 1)]).0.len() <= 1 {
                 return same;
             }
         }
@@ -796,42 +827,52 @@ impl Symbols {
 
     /// All leaves of an expression, each once.
     pub fn leaves(&self, symbol: Symbol) -> Vec<Symbol> {
-        if matches!(self.node(symbol), Node::Leaf(_)) {
-            return vec![symbol];
-        }
         let mut found = Vec::new();
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut work = vec![symbol];
-        while let Some(at) = work.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            match self.node(at) {
-                Node::Leaf(_) => found.push(at),
-                other => {
-                    any_child(other, |child| {
-                        work.push(child);
-                        false
-                    });
-                }
-            }
-        }
+        self.all_leaves(symbol, |leaf| {
+            found.push(leaf);
+            true
+        });
         found
+    }
+
+    /// Whether a test holds for all leaves of an expression; it is asked of no more once it failed.
+    pub fn all_leaves(&self, symbol: Symbol, mut holds: impl FnMut(Symbol) -> bool) -> bool {
+        if matches!(self.node(symbol), Node::Leaf(_)) {
+            return holds(symbol);
+        }
+        self.walk(vec![symbol], |at, node, work| match node {
+            Node::Leaf(_) => holds(at),
+            other => {
+                push_children(other, work);
+                true
+            }
+        })
     }
 
     /// Some part of an expression is such.
     pub fn holds(&self, symbol: Symbol, is_such: &dyn Fn(Symbol) -> bool) -> bool {
-        let mut seen = rustc_hash::FxHashSet::default();
-        let mut work = vec![symbol];
-        while let Some(at) = work.pop() {
-            if seen.insert(at) {
-                if is_such(at) {
-                    return true;
-                }
-                work.extend(self.children(at));
+        !self.walk(vec![symbol], |at, node, work| {
+            push_children(node, work);
+            !is_such(at)
+        })
+    }
+
+    /// Comes to each symbol once, the last found first, while `visit` says so; false: it stopped.
+    fn walk(&self, mut work: Vec<Symbol>, mut visit: impl FnMut(Symbol, &Node, &mut Vec<Symbol>) -> bool) -> bool {
+        let (last, mut seen) = self.seen.take();
+        let number = last.checked_add(1).unwrap_or_else(|| {
+            seen.clear();
+            1
+        });
+        seen.resize(self.nodes.len(), 0);
+        let mut goes_on = true;
+        while let Some(at) = work.pop().filter(|_| goes_on) {
+            if std::mem::replace(&mut seen[at.0 as usize], number) != number {
+                goes_on = visit(at, self.node(at), &mut work);
             }
         }
-        false
+        self.seen.replace((number, seen));
+        goes_on
     }
 
     pub fn children(&self, symbol: Symbol) -> Vec<Symbol> {
@@ -934,11 +975,15 @@ pub enum Step {
 
 fn children(node: &Node) -> Vec<Symbol> {
     let mut found = Vec::new();
+    push_children(node, &mut found);
+    found
+}
+
+fn push_children(node: &Node, found: &mut Vec<Symbol>) {
     any_child(node, |child| {
         found.push(child);
         false
     });
-    found
 }
 
 /// Whether a test holds for one of the symbols that an expression is made of.

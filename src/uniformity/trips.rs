@@ -6,7 +6,8 @@ use super::facts::{Facts, Thread};
 use super::memory::{Memory, difference};
 use super::places::{Same, may_be_one, places};
 use super::symbols::{Leaf, Node, Symbol};
-use std::cell::Cell;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 impl Memory<'_> {
     /// The same of two accesses: which of several variables each leads to may hang on the trip.
@@ -22,25 +23,44 @@ impl Memory<'_> {
     /// Of a loop and those round it the first one on whose trip it hangs which variable one of two addresses leads to:
     /// `odd ? x : y`.
     fn chosen_by_trip(&self, index: usize, a: &Access, b: &Access) -> Option<usize> {
-        let flow = self.order.flow;
-        let is_chosen = |index: usize| {
-            let chosen = Cell::new(false);
-            let choose = |on: Symbol| {
-                chosen.set(chosen.get() || self.hangs_on_trip(index, on));
-                None
-            };
-            [a, b].into_iter().for_each(|access| _ = places(self.values, access.address, &choose));
-            chosen.get()
+        let (of_a, of_b) = (self.choosing_loops(a.address), self.choosing_loops(b.address));
+        if of_a.is_empty() && of_b.is_empty() {
+            return None;
+        }
+        let loops = &self.order.flow.loops;
+        let is_chosen = |index: &usize| of_a.contains(index) || of_b.contains(index);
+        std::iter::successors(Some(index), |index| loops[*index].parent).find(is_chosen)
+    }
+
+    /// The loops on whose trip it hangs which variable an address leads to.
+    fn choosing_loops(&self, address: Symbol) -> Rc<[usize]> {
+        if let Some(known) = self.choosing.borrow().get(&address) {
+            return known.clone();
+        }
+        let found = RefCell::new(Vec::new());
+        let choose = |on: Symbol| {
+            found.borrow_mut().extend(self.loop_of_trip(on));
+            None
         };
-        std::iter::successors(Some(index), |index| flow.loops[*index].parent).find(|index| is_chosen(*index))
+        places(self.values, address, &choose);
+        let found: Rc<[usize]> = found.into_inner().into();
+        self.choosing.borrow_mut().insert(address, found.clone());
+        found
+    }
+
+    /// The loop on whose trip, and on nothing else, a value hangs.
+    fn loop_of_trip(&self, symbol: Symbol) -> Option<usize> {
+        let symbols = &self.values.symbols;
+        let mut header = None;
+        let one_loop = symbols.all_leaves(symbol, |leaf| match symbols.node(leaf) {
+            Node::Leaf(Leaf::Iteration(at)) => *header.get_or_insert(*at) == *at,
+            _ => false,
+        });
+        self.order.flow.head_of[header.filter(|_| one_loop)?.index()]
     }
 
     fn hangs_on_trip(&self, index: usize, symbol: Symbol) -> bool {
-        let symbols = &self.values.symbols;
-        let header = self.order.flow.loops[index].header;
-        let leaves = symbols.leaves(symbol);
-        let trip = |symbol: &Symbol| matches!(symbols.node(*symbol), Node::Leaf(Leaf::Iteration(at)) if *at == header);
-        !leaves.is_empty() && leaves.iter().all(trip)
+        self.loop_of_trip(symbol) == Some(index)
     }
 
     /// Two addresses may be one on some trip of a loop, each so many trips later.
@@ -87,21 +107,25 @@ impl Memory<'_> {
             }
             difference(symbols, facts, group, x, y, of_one)
         };
-        let chosen = self.chosen_by_trip(index, early, late);
+        let mut rounds = std::iter::successors(Some(index), |index| flow.loops[*index].parent);
+        let goes_round = |round: usize| self.order.goes_round(round, early.inst, late.inst, barrier);
+        let Some(by) = self.chosen_by_trip(index, early, late) else {
+            return self.overlap(early.address, late.address, &mut same) && rounds.any(goes_round);
+        };
         let mut inside = false;
-        for round in std::iter::successors(Some(index), |index| flow.loops[*index].parent) {
-            if self.order.goes_round(round, early.inst, late.inst, barrier) {
-                let meets = match chosen {
-                    Some(by) if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
+        for round in rounds {
+            if goes_round(round) {
+                let meets = match inside {
+                    _ if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
                     // The trips of a loop round this one stay as they are; those of one inside begin anew.
-                    Some(by) if !inside => self.meet_on_trips(facts, by, (early, 0), (late, 0), &mut same),
-                    _ => self.overlap(early.address, late.address, &mut same),
+                    false => self.meet_on_trips(facts, by, (early, 0), (late, 0), &mut same),
+                    true => self.overlap(early.address, late.address, &mut same),
                 };
                 if meets {
                     return true;
                 }
             }
-            inside |= chosen == Some(round);
+            inside |= by == round;
         }
         false
     }

@@ -65,7 +65,9 @@ impl<'t> Mentions<'t> {
         // What the command line defines is like a file that all include.
         let ids: Vec<FileId> = tree.files.ids().chain([tree.files.command_line()]).collect();
         let pasting = pasting_macros(tree, &symbols);
-        let spelt = Spelt { symbols: &symbols, names: &names, pasting: &pasting, redefined: &redefined };
+        let outlines = Outlines::of(words.names_round_barriers().chain(["cooperative_groups"]));
+        let spelt =
+            Spelt { symbols: &symbols, names: &names, pasting: &pasting, redefined: &redefined, outlines: &outlines };
         let gathered: Vec<Vec<(Node, Vec<u32>)>> = ids.par_iter().map(|id| of_file(tree, words, &spelt, *id)).collect();
         let mut mentioning = vec![Vec::new(); names.len()];
         let (mut nodes, mut mentioned) = (Vec::new(), Vec::new());
@@ -140,6 +142,29 @@ struct Spelt<'a> {
     pasting: &'a FxHashSet<u32>,
     /// Barrier functions that a macro replaces, and where it stands.
     redefined: &'a [(Vec<u8>, FileId)],
+    /// Of the names that bear on barriers.
+    outlines: &'a Outlines,
+}
+
+/// For each first byte, the lengths of words: tells most words from those without looking them up.
+struct Outlines([u64; 256]);
+
+impl Outlines {
+    fn of<'w>(words: impl Iterator<Item = &'w str>) -> Outlines {
+        let mut outlines = Outlines([0; 256]);
+        for word in words.filter(|word| !word.is_empty()) {
+            outlines.0[word.as_bytes()[0] as usize] |= Outlines::length(word.as_bytes());
+        }
+        outlines
+    }
+
+    fn length(word: &[u8]) -> u64 {
+        1 << word.len().min(63)
+    }
+
+    fn may_hold(&self, word: &[u8]) -> bool {
+        word.first().is_some_and(|first| self.0[*first as usize] & Outlines::length(word) != 0)
+    }
 }
 
 /// Macros by whose use a name may be mentioned that no token spells.
@@ -179,7 +204,7 @@ fn pasting_macros(tree: &Tree, symbols: &FxHashMap<&[u8], u32>) -> FxHashSet<u32
 fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, Vec<u32>)> {
     let symbols = spelt.symbols;
     let file = tree.files.get(id);
-    let mut group_words = GroupWords::of(file, words);
+    let mut group_words = GroupWords::of(file, words, spelt.outlines);
     let in_view = spelt.redefined.iter().filter(|(_, definer)| tree.files.sees(id, *definer));
     group_words.redefined = in_view.map(|(word, _)| word.clone()).collect();
     let mut gathered = Vec::new();
@@ -244,19 +269,25 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
 }
 
 /// Which classes of the barrier table a file speaks of: its methods count only there.
-struct GroupWords {
+struct GroupWords<'a> {
+    outlines: &'a Outlines,
     groups: bool,
     classes: FxHashSet<Vec<u8>>,
     /// Barrier functions that a macro in view replaces.
     redefined: FxHashSet<Vec<u8>>,
 }
 
-impl GroupWords {
-    fn of(file: &File, words: &Words) -> GroupWords {
-        let mut found = GroupWords { groups: false, classes: FxHashSet::default(), redefined: FxHashSet::default() };
+impl<'a> GroupWords<'a> {
+    fn of(file: &File, words: &Words, outlines: &'a Outlines) -> GroupWords<'a> {
+        let (groups, classes, redefined) = Default::default();
+        let mut found = GroupWords { outlines, groups, classes, redefined };
         for token in &file.tokens {
             if token.kind() == TokenKind::Identifier {
-                let Ok(word) = std::str::from_utf8(token.bytes(&file.bytes)) else { continue };
+                let word = token.bytes(&file.bytes);
+                if !outlines.may_hold(word) {
+                    continue;
+                }
+                let Ok(word) = std::str::from_utf8(word) else { continue };
                 found.groups |= word == "cooperative_groups"
                     || words.group_maker(word).is_some()
                     || word != "tile" && words.group_type(word).is_some();
@@ -272,7 +303,7 @@ impl GroupWords {
 struct Scan<'a> {
     symbols: &'a FxHashMap<&'a [u8], u32>,
     words: &'a Words,
-    file: &'a GroupWords,
+    file: &'a GroupWords<'a>,
     /// A function without any mark: host code unless it names an unmistakable barrier.
     unmarked: bool,
     found: Vec<u32>,
@@ -285,7 +316,12 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    fn new(symbols: &'a FxHashMap<&'a [u8], u32>, words: &'a Words, file: &'a GroupWords, unmarked: bool) -> Scan<'a> {
+    fn new(
+        symbols: &'a FxHashMap<&'a [u8], u32>,
+        words: &'a Words,
+        file: &'a GroupWords<'a>,
+        unmarked: bool,
+    ) -> Scan<'a> {
         Scan {
             symbols,
             words,
@@ -371,6 +407,9 @@ impl<'a> Scan<'a> {
         }
         if self.unmarked && self.file.redefined.contains(word) {
             // `#define __syncthreads() item.barrier()`: another model's source.
+            return false;
+        }
+        if !self.file.outlines.may_hold(word) {
             return false;
         }
         let Ok(word) = std::str::from_utf8(word) else { return false };

@@ -169,11 +169,7 @@ impl<'a> View<'a> {
     }
 
     pub fn is_open_bracket(&self, at: usize) -> bool {
-        self.token(at).is_some_and(|token| {
-            token.kind() == TokenKind::Punctuator
-                && token.end() - token.start() == 1
-                && matches!(token.first(), b'(' | b'[' | b'{')
-        })
+        self.token(at).and_then(bracket).is_some_and(|byte| matches!(byte, b'(' | b'[' | b'{'))
     }
 
     /// Behind the template brackets that open at `open`, or `None` where `<` is no bracket.
@@ -253,11 +249,11 @@ impl<'a> View<'a> {
 
     /// The innermost bracket open behind a token of which `round` is known.
     fn open_behind(&self, at: usize) -> Option<usize> {
-        if self.is_open_bracket(at) {
-            return Some(at);
-        }
-        let closes = self.token(at).is_some_and(|token| [b')', b']', b'}'].iter().any(|byte| token.is_byte(*byte)));
-        let before = if closes { self.opener(at).min(at) } else { at };
+        let before = match self.token(at).and_then(bracket) {
+            Some(b'(' | b'[' | b'{') => return Some(at),
+            Some(_) => self.opener(at).min(at),
+            None => at,
+        };
         self.round[before].checked_sub(1).map(|open| open as usize)
     }
 
@@ -272,17 +268,13 @@ impl<'a> View<'a> {
         let mut open: Vec<(u8, u32)> = Vec::new();
         let mut braces: Vec<(usize, [u32; 2])> = vec![(0, [0; 2])];
         for at in 0..self.seen.len() {
-            let token = self.tokens[self.seen[at] as usize];
-            if token.kind() != TokenKind::Punctuator || token.end() - token.start() != 1 {
-                continue;
-            }
-            let kind = match token.first() {
+            let Some(byte) = bracket(self.tokens[self.seen[at] as usize]) else { continue };
+            let kind = match byte {
                 b'(' | b')' => 0,
                 b'[' | b']' => 1,
-                b'{' | b'}' => 2,
-                _ => continue,
+                _ => 2,
             };
-            match token.first() {
+            match byte {
                 b'{' => {
                     open.push((2, at as u32));
                     braces.push((open.len(), [0; 2]));
@@ -329,4 +321,10 @@ impl<'a> View<'a> {
             }
         }
     }
+}
+
+/// The token's byte if it is a bracket; template brackets are none.
+fn bracket(token: Token) -> Option<u8> {
+    let byte = token.first();
+    (matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}') && token.is_byte(byte)).then_some(byte)
 }

@@ -151,7 +151,10 @@ impl Evaluator<'_> {
     }
 
     fn never_written(&self, root: Symbol) -> bool {
-        self.is_constant(root) || self.written.as_ref().is_some_and(|written| !written.contains(&root))
+        self.is_constant(root) || {
+            self.asked.borrow_mut().insert(root);
+            self.written.as_ref().is_some_and(|written| !written.contains(&root))
+        }
     }
 
     pub(super) fn store(

@@ -38,12 +38,13 @@ impl Evaluator<'_> {
     /// Made of thread indices and numbers alone.
     fn is_of_index(&self, value: Symbol) -> bool {
         let symbols = &self.values.symbols;
-        let leaves = symbols.leaves(value);
-        let is_index = |leaf: &Symbol| {
+        let mut some = false;
+        let is_index = |leaf: Symbol| {
             use Source::{Lane, ThreadIdx, ThreadRank, Warp};
-            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(ThreadIdx(_) | ThreadRank | Lane | Warp)))
+            some = true;
+            matches!(symbols.node(leaf), Node::Leaf(Leaf::Source(ThreadIdx(_) | ThreadRank | Lane | Warp)))
         };
-        !leaves.is_empty() && leaves.iter().all(is_index)
+        symbols.all_leaves(value, is_index) && some
     }
 
     /// What is negative in some threads is compared by itself in these and in the others.

@@ -33,7 +33,7 @@ impl Facts<'_> {
         let (trips, others): (Vec<&Symbol>, Vec<&Symbol>) = leaves.iter().partition(is_trip);
         let [&trip] = trips[..] else { return None };
         let doubles = |at: Symbol| matches!(*symbols.node(at), Node::Binary(Operator::Shl, _, by) if by == trip);
-        if !self.are_thread_indices(others.into_iter()) || !symbols.holds(symbol, &doubles) {
+        if !others.into_iter().all(|leaf| self.is_thread_index(*leaf)) || !symbols.holds(symbol, &doubles) {
             return None;
         }
         let on = |number: i64| extent_of(&self.each_thread(symbol, &|_| Some(number))?);
@@ -61,16 +61,20 @@ impl Facts<'_> {
     }
 
     pub fn only_thread_index(&self, symbol: Symbol) -> bool {
-        let leaves = self.symbols.leaves(symbol);
-        !leaves.is_empty() && self.are_thread_indices(leaves.iter())
+        let mut some = false;
+        let is_index = |leaf: Symbol| {
+            some = true;
+            self.is_thread_index(leaf)
+        };
+        self.symbols.all_leaves(symbol, is_index) && some
     }
 
-    fn are_thread_indices<'s>(&self, mut leaves: impl Iterator<Item = &'s Symbol>) -> bool {
-        leaves.all(|leaf| match self.symbols.node(*leaf) {
+    fn is_thread_index(&self, leaf: Symbol) -> bool {
+        match self.symbols.node(leaf) {
             Node::Leaf(Leaf::Source(Source::ThreadIdx(_))) => self.shape.block.is_some() || self.shape.is_line(),
             Node::Leaf(Leaf::Source(Source::ThreadRank | Source::Lane | Source::Warp)) => true,
             _ => false,
-        })
+        }
     }
 
     /// The value in one thread; leaves other than thread indices by `given`.
