@@ -8,10 +8,10 @@ use crate::checks::why::{Explanation, ValueExplanation};
 use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
 use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op};
-use crate::inline::{self, Inlined, Instance, Program};
+use crate::inline::{self, Given, Inlined, Instance, Program};
 use crate::lower;
 use crate::rules;
-use crate::source::launch::{self, Launch, Launches};
+use crate::source::launch::{self, Argument, Launch, Launches};
 use crate::source::tree::Tree;
 use crate::text::{FileId, Home, Range};
 use crate::uniformity::{self, Analysed, Interest, shape::Shape};
@@ -138,7 +138,7 @@ impl Work<'_> {
     }
 
     /// Nothing is wrong if nothing is known of the block, so that no launch has to be looked at.
-    fn is_calm(&mut self, graph: &Graph, args: &[String]) -> bool {
+    fn is_calm(&mut self, graph: &Graph, args: &[Argument]) -> bool {
         let session = self.session;
         let analysed = uniformity::analyse(graph, base(session, self.item, args));
         let calm = checks::is_calm(&analysed, session.policy, &|at: At| home(session, at));
@@ -224,14 +224,13 @@ impl Whole {
 type Shapes = Vec<(Shape, Option<Range>)>;
 
 struct Context {
-    /// Template arguments, as text and read.
-    args: Vec<String>,
+    args: Vec<Argument>,
     instance: Instance,
     shapes: Shapes,
 }
 
 /// The shape of a block of which nothing is known but what the kernel promises, or the user says.
-fn base(session: &Session, item: ItemId, template_args: &[String]) -> Shape {
+fn base(session: &Session, item: ItemId, template_args: &[Argument]) -> Shape {
     let bounds = launch::bounds(session.tree, item, template_args);
     let (block, cluster) = (session.known_blocks)(&session.tree.item(item).qualified_name()).unwrap_or_default();
     Shape {
@@ -246,7 +245,7 @@ fn base(session: &Session, item: ItemId, template_args: &[String]) -> Shape {
 /// The template arguments and shapes that launches and instantiations in view give a kernel.
 fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     let launches: &[Launch] = session.launches.of(session.tree, item);
-    let mut contexts: Vec<(Vec<String>, Shapes)> = Vec::new();
+    let mut contexts: Vec<(Vec<Argument>, Shapes)> = Vec::new();
     for launch in launches {
         let shape = shape_of(&base(session, item, &launch.template_args), launch);
         let at = Some(launch.at);
@@ -260,6 +259,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
         }
     }
     for args in launch::instantiations(session.tree, item) {
+        let args: Vec<Argument> = args.into_iter().map(Argument::Text).collect();
         if !contexts.iter().any(|(known, _)| *known == args) {
             let shape = base(session, item, &args);
             contexts.push((args, vec![(shape, None)]));
@@ -268,7 +268,7 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     if contexts.is_empty() {
         contexts.push((Vec::new(), vec![(base(session, item, &[]), None)]));
     }
-    let total = |contexts: &[(Vec<String>, Shapes)]| contexts.iter().map(|(_, shapes)| shapes.len()).sum::<usize>();
+    let total = |contexts: &[(Vec<Argument>, Shapes)]| contexts.iter().map(|(_, shapes)| shapes.len()).sum::<usize>();
     if total(&contexts) > MAX_CONTEXTS {
         contexts = covering(contexts);
     }
@@ -288,22 +288,28 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     contexts
         .into_iter()
         .map(|(args, shapes)| {
-            let text = args.join(", ");
-            let template_args =
-                if text.is_empty() { Vec::new() } else { lower::template_args(&mut lower::Parser::new(), &text) };
+            let read = |one: &Argument| match one {
+                Argument::Text(text) => {
+                    let read = lower::template_args(&mut lower::Parser::new(), text);
+                    if read.is_empty() { vec![Given::Open] } else { read.into_iter().map(Given::Written).collect() }
+                }
+                Argument::Lambda(lambda) => vec![Given::Lambda { function: lambda.function, at: lambda.at }],
+                Argument::Open => vec![Given::Open],
+            };
+            let template_args = args.iter().flat_map(read).collect();
             Context { args, instance: Instance { template_args }, shapes }
         })
         .collect()
 }
 
 /// Those contexts in which each template argument and each shape occurs at least once.
-fn covering(contexts: Vec<(Vec<String>, Shapes)>) -> Vec<(Vec<String>, Shapes)> {
-    let mut arguments: Vec<(usize, String)> = Vec::new();
+fn covering(contexts: Vec<(Vec<Argument>, Shapes)>) -> Vec<(Vec<Argument>, Shapes)> {
+    let mut arguments: Vec<(usize, Argument)> = Vec::new();
     let mut shapes: Vec<Shape> = Vec::new();
     let mut chosen = Vec::new();
     for (args, own) in contexts {
         let unseen: Shapes = own.iter().filter(|(shape, _)| !shapes.contains(shape)).cloned().collect();
-        let new: Vec<(usize, String)> =
+        let new: Vec<(usize, Argument)> =
             args.iter().cloned().enumerate().filter(|argument| !arguments.contains(argument)).collect();
         if unseen.is_empty() && new.is_empty() {
             continue;

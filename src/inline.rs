@@ -55,10 +55,24 @@ pub use facts::Holds;
 pub use program::{Item, ItemKind, Lowered, Origin, Program};
 pub use root::{Inlined, inline};
 
+use crate::graph::ItemId;
 use crate::program::TemplateArg;
 
 /// What the root's template parameters stand for: the arguments of a launch or an explicit instantiation.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    pub template_args: Vec<TemplateArg>,
+    pub template_args: Vec<Given>,
+}
+
+/// What one template parameter stands for.
+#[derive(Clone, Debug)]
+pub enum Given {
+    Written(TemplateArg),
+    /// The type of the lambda that begins at a byte of a host function's text.
+    Lambda {
+        function: ItemId,
+        at: u32,
+    },
+    /// Its default, or nothing that is known.
+    Open,
 }

@@ -87,8 +87,8 @@ pub struct Outcome {
     pub kernels: Vec<String>,
     pub skipped: Vec<Unread>,
     pub walked: Walked,
-    /// Functions that are called and have no body in view: the name, how often, and the first call.
-    pub unseen: Vec<(String, usize, Range)>,
+    /// What is called most comes first.
+    pub unseen: Vec<Unseen>,
     /// By `FileId`.
     pub sources: Vec<Source>,
     /// The comments of each source; those without the word `synclint` may be left out.
@@ -97,6 +97,16 @@ pub struct Outcome {
     pub charts: Vec<Chart>,
     /// How long it took.
     pub stages: Stages,
+}
+
+/// A function that is called and has no body in view.
+#[derive(Clone, Debug)]
+pub struct Unseen {
+    pub name: String,
+    pub calls: usize,
+    pub first: Range,
+    /// Its body in the file of that call, in a branch of `#if` that is not taken.
+    pub left_out: Option<Range>,
 }
 
 /// Why a run could not do its job: one line for the user.
@@ -538,13 +548,13 @@ fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) ->
     }
     let is_function = |item: &&ItemId| tree.item(**item).function().is_some();
     let device_functions = followed.iter().filter(is_function).filter(|item| !tree.item(**item).is_kernel()).count();
-    let unseen = by_name(calls);
+    let unseen = by_name(tree, calls);
     let shown: FxHashSet<FileId> = findings
         .iter()
         .flat_map(|finding| {
             finding.story.iter().chain(&finding.related).map(|note| note.at.file).chain([finding.at.file])
         })
-        .chain(unseen.iter().map(|(.., call)| call.file))
+        .chain(unseen.iter().map(|unseen| unseen.first.file))
         .collect();
     let mut sources = Vec::new();
     let mut comments = Vec::new();
@@ -577,13 +587,16 @@ fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) ->
 }
 
 /// Names with how often each is called and where first; what is called most comes first.
-fn by_name(calls: FxHashSet<(String, Range)>) -> Vec<(String, usize, Range)> {
+fn by_name(tree: &Tree, calls: FxHashSet<(String, Range)>) -> Vec<Unseen> {
     let mut calls: Vec<(String, Range)> = calls.into_iter().collect();
     calls.sort();
-    let same_name = calls.chunk_by(|a, b| a.0 == b.0);
-    let mut names: Vec<(String, usize, Range)> =
-        same_name.map(|calls| (calls[0].0.clone(), calls.len(), calls[0].1)).collect();
-    names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let of_name = |calls: &[(String, Range)]| {
+        let (name, first) = calls[0].clone();
+        let left_out = tree.left_out(first.file, name.rsplit("::").next().unwrap_or(&name));
+        Unseen { name, calls: calls.len(), first, left_out }
+    };
+    let mut names: Vec<Unseen> = calls.chunk_by(|a, b| a.0 == b.0).map(of_name).collect();
+    names.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.name.cmp(&b.name)));
     names
 }
 

@@ -4,9 +4,9 @@ use crate::baseline::Entry;
 use crate::finding::{Finding, Severity, Unread};
 use crate::report::{Report, plural};
 use crate::rules;
-use crate::session::{Outcome, Request, Walked};
+use crate::session::{Outcome, Request, Unseen, Walked};
 use crate::settings::{self, Patterns, Settings};
-use crate::text::{LineIndex, Range, Source};
+use crate::text::{LineIndex, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -174,7 +174,7 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
 const UNSEEN: usize = 100;
 
 /// With `--verbose` the files that were not read are told there.
-pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, Range)], is_verbose: bool) -> String {
+pub fn statistics(report: &Report, aside: &[Finding], unseen: &[Unseen], is_verbose: bool) -> String {
     let mut text = String::new();
     for rule in report.rules {
         let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
@@ -208,13 +208,19 @@ pub fn statistics(report: &Report, aside: &[Finding], unseen: &[(String, usize, 
     if !unseen.is_empty() {
         text.push_str("not in view, and so taken to hold no barrier:\n");
     }
-    for (name, calls, first) in unseen.iter().take(UNSEEN) {
-        let line = LineIndex::new(report.bytes(first.file)).place(first.start).line;
+    for Unseen { name, calls, first, left_out } in unseen.iter().take(UNSEEN) {
+        let lines = LineIndex::new(report.bytes(first.file));
+        let line = lines.place(first.start).line;
         text.push_str(&format!(
-            "{calls:6}  {} of `{name}`, {}:{line}\n",
+            "{calls:6}  {} of `{name}`, {}:{line}",
             if *calls == 1 { "call" } else { "calls" },
             report.path(first.file)
         ));
+        if let Some(body) = left_out {
+            let line = lines.place(body.start).line;
+            text.push_str(&format!(": the body in line {line} stands under a condition that is not met"));
+        }
+        text.push('\n');
     }
     if unseen.len() > UNSEEN {
         text.push_str(&format!("        and {} more functions\n", unseen.len() - UNSEEN));

@@ -29,16 +29,7 @@ impl Builder<'_> {
             }
         }
         if lambda.default_capture == Some(Capture::ByValue) {
-            let mut names: Vec<Name> = Vec::new();
-            visit(vec![Node::Stmt(&lambda.function.body)], |node| {
-                if let Node::Expr(Expr { kind: ExprKind::Name(path), .. }) = node
-                    && let [only] = &path.segments[..]
-                    && !names.contains(&only.name)
-                {
-                    names.push(only.name.clone());
-                }
-                true
-            });
+            let names = names_in(&lambda.function.body);
             for name in names.iter().filter(|name| !copied.contains(name)) {
                 self.copy_capture(name, lambda.span);
             }
@@ -47,6 +38,66 @@ impl Builder<'_> {
         self.leave_scope(outer);
         self.closures.push(Closure { lambda: lambda.clone(), scope, item: self.item });
         Ev::typed(Ty::Closure(self.closures.len() as u32 - 1))
+    }
+
+    /// The closure that a launch makes of a lambda in a host function: what it captures is as much the same for all threads
+    /// as a kernel's parameters are.
+    pub fn launched_lambda(&mut self, host: ItemId, at: u32) -> Option<Ty> {
+        let function = self.program.function(host)?.clone();
+        let (mut lambda, mut locals, mut aliases) = (None, Vec::new(), Vec::new());
+        visit(vec![Node::Stmt(&function.body)], |node| {
+            match node {
+                Node::Declaration(local) => locals.push(local),
+                Node::Stmt(Stmt { kind: StmtKind::Alias(name, ty), .. }) => aliases.push((name, ty)),
+                Node::Expr(Expr { kind: ExprKind::Lambda(found), .. }) if found.span.start == at => {
+                    lambda = Some(found.clone());
+                }
+                _ => {}
+            }
+            lambda.is_none()
+        });
+        let lambda = lambda?;
+        let named = names_in(&lambda.function.body);
+        let outer = self.item_scope(host);
+        let scope = self.new_scope(Some(outer), host);
+        self.in_item(host, scope, |builder| {
+            builder.complete_arguments(&function.template, Vec::new(), scope);
+            for (name, ty) in aliases {
+                let ty = builder.resolve(ty);
+                builder.bind(name, Binding::Type(ty));
+            }
+            for (index, param) in function.params.iter().enumerate() {
+                if param.name.as_ref().is_some_and(|name| named.contains(name)) {
+                    builder.root_param(index as u32, param);
+                }
+            }
+            // The lambda is part of the declaration that it is the value of.
+            for (index, local) in locals.iter().enumerate() {
+                if named.contains(&local.name) && !(local.span.start <= at && at < local.span.end) {
+                    builder.captured_by_launch((function.params.len() + index) as u32, host, local);
+                }
+            }
+        });
+        self.closures.push(Closure { lambda, scope, item: host });
+        Some(Ty::Closure(self.closures.len() as u32 - 1))
+    }
+
+    fn captured_by_launch(&mut self, index: u32, host: ItemId, local: &Declaration) {
+        if let Init::Expr(value) = &local.init {
+            if let ExprKind::Lambda(lambda) = &value.kind
+                && let Some(ty) = self.launched_lambda(host, lambda.span.start)
+            {
+                return self.bind(&local.name, Binding::Static(ty));
+            }
+            if (local.ty.is_const || local.storage.is_constexpr)
+                && let Some(value) = self.constant(value)
+            {
+                let ty = self.resolve(&local.ty);
+                return self.bind(&local.name, Binding::Constant { value, ty });
+            }
+        }
+        let (name, ty, span) = (Some(local.name.clone()), local.ty.clone(), local.span);
+        self.root_param(index, &Param { name, ty, default: None, pack: false, span });
     }
 
     fn copy_capture(&mut self, name: &Name, span: Span) {
@@ -102,4 +153,19 @@ impl Builder<'_> {
             Callable { item: closure.item, function, class: None, scope: Some(closure.scope), is_static: true };
         self.call_function(&callable, None, list, &[], span)
     }
+}
+
+/// The plain names in a lambda's body, in order.
+fn names_in(body: &Stmt) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    visit(vec![Node::Stmt(body)], |node| {
+        if let Node::Expr(Expr { kind: ExprKind::Name(path), .. }) = node
+            && let [only] = &path.segments[..]
+            && !names.contains(&only.name)
+        {
+            names.push(only.name.clone());
+        }
+        true
+    });
+    names
 }

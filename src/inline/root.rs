@@ -1,10 +1,10 @@
 //! The root of a graph: its template arguments, its parameters, its body.
 
-use super::Instance;
 use super::builder::{Activation, Builder, CallKey};
 use super::program::Program;
-use super::scope::Binding;
+use super::scope::{Binding, ScopeId};
 use super::types::{Bound, Callable, ClassTy, Ty};
+use super::{Given, Instance};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -82,7 +82,7 @@ impl Builder<'_> {
         let parent = self.scope_of_callable(&callable);
         let scope = self.new_scope(Some(parent), root);
         self.scope = scope;
-        let given = self.template_arguments(&instance.template_args);
+        let given = self.given_arguments(&instance.template_args, &function.template, scope);
         let bounds = self.complete_arguments(&function.template, given, scope);
         if let Some(class) = &class
             && !header.is_static
@@ -109,6 +109,29 @@ impl Builder<'_> {
         self.finish(End::Exit { how: Exit::End, at });
     }
 
+    fn given_arguments(&mut self, given: &[Given], params: &[TemplateParam], scope: ScopeId) -> Vec<Bound> {
+        let mut bounds: Vec<Bound> = Vec::with_capacity(given.len());
+        for one in given {
+            let bound = match one {
+                Given::Written(arg) => {
+                    bounds.extend(self.template_arguments(std::slice::from_ref(arg)));
+                    continue;
+                }
+                Given::Lambda { function, at } => self.launched_lambda(*function, *at).map(Bound::Type),
+                Given::Open => None,
+            };
+            match (bound, params.get(bounds.len())) {
+                (Some(bound), _) => bounds.push(bound),
+                (None, Some(param)) => {
+                    let open = self.default_argument(param, scope);
+                    bounds.push(open);
+                }
+                (None, None) => {}
+            }
+        }
+        bounds
+    }
+
     /// A class with its template parameters open.
     fn open_class(&mut self, item: ItemId) -> Option<Arc<ClassTy>> {
         let class = self.program.class(item)?.clone();
@@ -128,7 +151,7 @@ impl Builder<'_> {
         Some(Arc::new(ClassTy::new(item, class, args.clone(), outer, args)))
     }
 
-    fn root_param(&mut self, index: u32, param: &Param) {
+    pub(super) fn root_param(&mut self, index: u32, param: &Param) {
         let span = param.span;
         let name = param.name.clone().unwrap_or_else(|| Name::from(format!("parameter {index}")));
         let ty = match self.resolve(&param.ty) {

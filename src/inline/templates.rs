@@ -169,7 +169,7 @@ impl Builder<'_> {
         complete
     }
 
-    fn default_argument(&mut self, param: &TemplateParam, scope: ScopeId) -> Bound {
+    pub(super) fn default_argument(&mut self, param: &TemplateParam, scope: ScopeId) -> Bound {
         let item = self.scope_at(scope).item;
         match param {
             TemplateParam::Type { default: Some(ty), .. } => {

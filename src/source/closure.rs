@@ -90,6 +90,9 @@ impl Search<'_> {
         for (node, index) in self.mentions.nodes.iter().zip(0..) {
             if node.has_barrier {
                 self.reach(index);
+                if node.launches {
+                    self.launched.push(index);
+                }
                 if matches!(node.place, Place::Macro(_)) {
                     self.macros.extend(node.name);
                 }
@@ -227,7 +230,7 @@ impl Search<'_> {
         node.has_barrier || mentions.mentioned(index).iter().any(leads_on)
     }
 
-    /// A functor with a barrier goes to a kernel template as an argument of its launch.
+    /// A functor or lambda with a barrier goes to a kernel template as an argument of its launch.
     fn kernels_of_launches(&mut self) {
         let mentions = self.mentions;
         let mut seen: FxHashSet<u32> = FxHashSet::default();
@@ -240,20 +243,11 @@ impl Search<'_> {
                 for &id in self.tree.named(mentions.name(symbol)) {
                     let item = self.tree.item(id);
                     // `run<Op>()` hands on what it is given.
-                    if !item.is_kernel()
-                        && !item.templates.is_empty()
-                        && self.tree.sees(file, id)
-                        && let Some(node) = mentions.node_of(id)
-                        && mentions.nodes[node as usize].launches
-                    {
-                        self.launched.push(node);
-                    }
-                    if item.is_kernel()
-                        && !item.templates.is_empty()
-                        && self.tree.sees(file, id)
-                        && let Some(node) = mentions.node_of(id)
-                    {
-                        self.reach(node);
+                    let node = mentions.node_of(id).filter(|_| !item.templates.is_empty() && self.tree.sees(file, id));
+                    match node {
+                        Some(node) if item.is_kernel() => self.reach(node),
+                        Some(node) if mentions.nodes[node as usize].launches => self.launched.push(node),
+                        _ => {}
                     }
                 }
             }

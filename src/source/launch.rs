@@ -10,9 +10,12 @@ mod choices;
 mod classes;
 mod code;
 mod declarators;
+mod deduce;
 mod evaluate;
+mod lambdas;
 mod locals;
 mod objects;
+mod relevant;
 mod scope;
 mod turns;
 
@@ -23,6 +26,7 @@ use crate::graph::ItemId;
 use crate::text::Range;
 use choices::Choices;
 use code::{Callee, Code, Shape, Site};
+pub use deduce::LambdaId;
 use evaluate::{Number, Value, evaluate};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,8 +44,7 @@ const MAX_CODES: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     pub kernel: ItemId,
-    /// As written, expanded; numbers where they are constant. Deduced ones are not there.
-    pub template_args: Vec<String>,
+    pub template_args: Vec<Argument>,
     /// Extents in x, y, z; none where unknown.
     pub block: [Option<u32>; 3],
     /// What the block's extents do not exceed, where that is known: `std::min(n, 256)`.
@@ -49,6 +52,16 @@ pub struct Launch {
     /// From a cluster attribute of the launch.
     pub cluster: Option<[u32; 3]>,
     pub at: Range,
+}
+
+/// What a launch gives one template parameter of its kernel, in writing or by the type of an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// Expanded; a number where it is constant.
+    Text(String),
+    Lambda(LambdaId),
+    /// Nothing in view tells.
+    Open,
 }
 
 /// What the attributes of a kernel say.
@@ -78,6 +91,7 @@ struct Search {
     indirect: Vec<ItemId>,
     codes: Mutex<FxHashMap<ItemId, Arc<Code>>>,
     callers: Mutex<FxHashMap<ItemId, Arc<Vec<ItemId>>>>,
+    ways: Mutex<callers::Ways>,
 }
 
 /// The state of one evaluation.
@@ -228,7 +242,7 @@ impl<'s> Work<'s> {
 }
 
 /// What the attributes of `kernel` promise, given the template arguments of one launch or instantiation.
-pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[String]) -> LaunchBounds {
+pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[Argument]) -> LaunchBounds {
     let item = tree.item(kernel);
     let mut bounds = LaunchBounds::default();
     if item.attributes.bounds.is_empty() {
@@ -239,9 +253,11 @@ pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[String]) -> LaunchBo
     let mut frame = Frame::default();
     for (index, template) in code.templates.iter().enumerate() {
         let bound = match (template_args.get(index), &template.default) {
-            (Some(text), _) => Bound::new(evaluate::integer(text.as_bytes()).map(Value::Int), text.clone()),
-            (None, Some(default)) => Scope { work: &work, frame: &frame }.bind(&code, default.clone()),
-            (None, None) => continue,
+            (Some(Argument::Text(text)), _) => {
+                Bound::new(evaluate::integer(text.as_bytes()).map(Value::Int), text.clone())
+            }
+            (_, Some(default)) => Scope { work: &work, frame: &frame }.bind(&code, default.clone()),
+            (_, None) => continue,
         };
         frame.templates.insert(template.name.clone(), bound);
     }
@@ -331,7 +347,8 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     if !named && !is_parameter(code, site) && plain.is_empty() {
         return;
     }
-    for frame in callers::frames(work, code, 0) {
+    let seeds = seeds(work, code, site, kernel);
+    for frame in callers::frames(work, code, relevant::parameters(code, seeds), 0) {
         match frame {
             // A way that contradicts the branch in which the launch stands does not come here.
             Some(frame)
@@ -349,6 +366,23 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     }
 }
 
+/// The tokens that tell what a launch is.
+fn seeds(work: &Work, code: &Code, site: &Site, kernel: ItemId) -> Vec<std::ops::Range<usize>> {
+    let view = &code.view;
+    let end = site.callee.arguments.as_ref().map_or(site.callee.name + 1, |arguments| arguments.end);
+    let mut found = deduce::telling(work, site, kernel);
+    found.push(site.callee.name..end);
+    match &site.shape {
+        Shape::Written { block } => found.push(block.clone()),
+        Shape::Config(name) => {
+            found.push(*name..name + 1);
+            let clusters = code.body.clone().filter(|at| view.is(*at, b"clusterDim"));
+            found.extend(clusters.map(|at| at..locals::statement_end(view, at)));
+        }
+    }
+    found
+}
+
 fn is_parameter(code: &Code, site: &Site) -> bool {
     let name = code.view.text(site.callee.name);
     code.params.iter().chain(&code.templates).any(|param| param.name.as_bytes() == name)
@@ -357,7 +391,8 @@ fn is_parameter(code: &Code, site: &Site) -> bool {
 /// The launch at a site for one way in; none if it is one of another kernel.
 fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) -> Option<Launch> {
     let scope = Scope { work, frame };
-    let template_args = launched(&scope, code, &site.callee, kernel, 0)?;
+    let written = launched(&scope, code, &site.callee, kernel, 0)?;
+    let template_args = deduce::completed(&scope, code, &site.arguments, kernel, written);
     let view = &code.view;
     let (block, cluster) = match &site.shape {
         Shape::Written { block } => (evaluate(&scope, code, block.clone()), None),
@@ -387,7 +422,7 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
 }
 
 /// The template arguments if what is launched is `kernel`: by its name, a variable or a parameter that stands for it.
-fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: u32) -> Option<Vec<String>> {
+fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: u32) -> Option<Vec<Argument>> {
     let item = scope.work.tree.item(kernel);
     let name = code.view.text(callee.name);
     if name == item.name.as_bytes() {
@@ -395,7 +430,7 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
             return None;
         }
         let arguments = callee.arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(code, range));
-        return Some(arguments.into_iter().map(|bound| bound.text).collect());
+        return Some(arguments.into_iter().map(Bound::argument).collect());
     }
     if depth > 4 {
         return None;
@@ -417,7 +452,7 @@ fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: 
         return None;
     }
     let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
-    Some(arguments.into_iter().map(|range| view.spelled(range)).collect())
+    Some(arguments.into_iter().map(|range| Argument::Text(view.spelled(range))).collect())
 }
 
 /// Whether the name at a launch means `kernel` rather than one of its name in another namespace.

@@ -143,6 +143,31 @@ impl Tree {
             || self.declared_in.get(&item).is_some_and(|files| files.iter().any(|file| self.files.sees(from, *file)))
     }
 
+    /// Where a file has the body of a function of this name in a branch of `#if` that is not taken.
+    pub fn left_out(&self, file: FileId, name: &str) -> Option<Range> {
+        let (read, parts) = (self.files.get(file), self.parts.get(file.0 as usize)?);
+        let word = |at: usize| read.tokens.get(at).map_or(&[][..], |token| token.bytes(&read.bytes));
+        let alive = &parts.selection.alive;
+        let starts = [0].into_iter().chain(alive.iter().map(|run| run.end));
+        let ends = alive.iter().map(|run| run.start).chain([read.tokens.len() as u32]);
+        let dead = starts.zip(ends).flat_map(|(start, end)| start as usize..end as usize);
+        let mut places = dead.filter(|at| word(*at) == name.as_bytes() && word(at + 1) == b"(");
+        let body = places.find(|at| {
+            let mut depth = 0usize;
+            let close = (at + 1..read.tokens.len()).find(|at| {
+                match word(*at) {
+                    b"(" => depth += 1,
+                    b")" => depth -= 1,
+                    _ => {}
+                }
+                depth == 0
+            });
+            close.is_some_and(|close| word(close + 1) == b"{" || word(close + 1) == b"const" && word(close + 2) == b"{")
+        })?;
+        let token = read.tokens[body];
+        Some(Range { file, start: token.start(), end: token.end() })
+    }
+
     /// The other files, in view of its own, that declare a function or variable.
     pub fn declared_in(&self, item: ItemId) -> &[FileId] {
         self.declared_in.get(&item).map_or(&[], Vec::as_slice)

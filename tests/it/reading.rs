@@ -142,6 +142,25 @@ fn calls_that_are_not_in_view_are_listed() {
     assert!(!whole.stderr.contains("not in view"), "{}", whole.stderr);
 }
 
+/// A body that a condition leaves out is there, though it counts for nothing: that is said of it.
+#[test]
+fn bodies_under_conditions_that_are_not_met_are_told() {
+    let folder = Folder::new("left-out");
+    folder.write(
+        "a.cu",
+        "__device__ int value(int x);\n#ifdef WIDE\n__device__ int value(int x) { return x; }\n#endif\n\
+         __device__ int other(int x);\n\
+         __global__ void k(int *v) {\n    v[0] = value(v[1]) + other(v[2]);\n    __syncthreads();\n}\n",
+    );
+    let ran = folder.run(&["a.cu", "--statistics", "--quiet"]);
+    let told = "not in view, and so taken to hold no barrier:\n     \
+                1  call of `other`, a.cu:7\n     \
+                1  call of `value`, a.cu:7: the body in line 3 stands under a condition that is not met\n";
+    assert!(ran.stderr.ends_with(told), "{}", ran.stderr);
+    let ran = folder.run(&["a.cu", "--statistics", "--quiet", "-D", "WIDE"]);
+    assert!(!ran.stderr.contains("not met"), "{}", ran.stderr);
+}
+
 /// A rate of a millisecond's work means nothing.
 #[test]
 fn little_source_has_no_rate() {

@@ -18,7 +18,7 @@ pub(super) struct Node {
     /// The symbol others mention it by.
     pub name: Option<u32>,
     pub has_barrier: bool,
-    /// Host code with a kernel launch.
+    /// Host code that may launch a kernel, or hand something on to what does.
     pub launches: bool,
 }
 
@@ -256,7 +256,7 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             file: id,
             name: symbols.get(item.name.as_bytes()).copied(),
             has_barrier: scan.has_barrier,
-            launches: is_function && !marked && has_launch || instantiates,
+            launches: is_function && !marked || instantiates,
         };
         for (pointer, held) in scan.pointers(tree, spelt.names) {
             let node =
@@ -306,6 +306,8 @@ struct Scan<'a> {
     file: &'a GroupWords<'a>,
     /// A function without any mark: host code unless it names an unmistakable barrier.
     unmarked: bool,
+    /// In its lambdas for the device.
+    in_lambda: bool,
     found: Vec<u32>,
     has_barrier: bool,
     /// `pointer = function`: the pointer stands for the function wherever it is named.
@@ -327,6 +329,7 @@ impl<'a> Scan<'a> {
             words,
             file,
             unmarked,
+            in_lambda: false,
             found: Vec::new(),
             has_barrier: false,
             handed: Vec::new(),
@@ -345,6 +348,7 @@ impl<'a> Scan<'a> {
                         self.found.push(*symbol);
                         self.hands_on(*symbol, bytes, tokens.get(at + 1..).unwrap_or_default());
                     }
+                    self.in_lambda |= self.unmarked && word == b"__device__";
                     if self.unmarked && word.ends_with(b"Symbol") {
                         self.host_symbol(word, bytes, tokens.get(at + 1..).unwrap_or_default());
                     }
@@ -400,12 +404,16 @@ impl<'a> Scan<'a> {
         self.handed.iter().copied().chain(from_host).filter(|(to, from)| to != from && is_pointer(*to)).collect()
     }
 
+    fn is_host(&self) -> bool {
+        self.unmarked && !self.in_lambda
+    }
+
     fn is_barrier(&self, word: &[u8], before: &[u8], called: bool) -> bool {
         if word == b"__sync" {
             // `__sync##threads`
             return true;
         }
-        if self.unmarked && self.file.redefined.contains(word) {
+        if self.is_host() && self.file.redefined.contains(word) {
             // `#define __syncthreads() item.barrier()`: another model's source.
             return false;
         }
@@ -415,7 +423,7 @@ impl<'a> Scan<'a> {
         let Ok(word) = std::str::from_utf8(word) else { return false };
         let is_method = before == b"." || before == b"->";
         if self.words.library(word).is_some() {
-            return !self.unmarked;
+            return !self.is_host();
         }
         if called && !is_method && self.makes_parts(word) {
             return true;
@@ -425,7 +433,7 @@ impl<'a> Scan<'a> {
             if row.on.is_empty() {
                 return !is_method;
             }
-            if self.unmarked || !called {
+            if self.is_host() || !called {
                 return false;
             }
             is_method && word == "sync"
@@ -439,7 +447,7 @@ impl<'a> Scan<'a> {
 
     /// `NamedBarrier::sync(..)`, `thread_block::sync()`
     fn static_method(&self, word: &str) -> bool {
-        !self.unmarked
+        !self.is_host()
             && self.words.barrier_method(word).iter().any(|row| {
                 row.on.iter().any(|on| match on.as_str() {
                     "any" => false,
@@ -451,7 +459,7 @@ impl<'a> Scan<'a> {
 
     /// Parting a group is collective for it.
     fn makes_parts(&self, word: &str) -> bool {
-        !self.unmarked
+        !self.is_host()
             && self.file.groups
             && matches!(self.words.group_maker(word), Some(GroupMaker::Tile | GroupMaker::Partition))
     }

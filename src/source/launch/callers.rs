@@ -3,23 +3,44 @@
 use super::Work;
 use super::choices;
 use super::classes;
-use super::code::Code;
+use super::code::{Code, Parameter};
+use super::deduce::{deduced, names_template};
+use super::relevant;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
 use crate::source::items::ItemKind;
 use crate::source::tree::Tree;
 use crate::text::FileId;
 use memchr::memmem::Finder;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// How many functions up the values of parameters are followed, and how many ways in are looked at.
 const MAX_LEVELS: u32 = 4;
 const MAX_FRAMES: usize = 48;
 
-/// All ways in which a function is called in view. `None` stands for one that is not understood.
-pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>> {
+/// Ways in which functions are called, by the function, the parameters that matter, and how far below the launch it is.
+pub(super) type Ways = FxHashMap<(ItemId, Vec<String>, u32), Vec<Option<Frame>>>;
+
+/// All ways in which a function is called in view, as far as they differ in what some parameters are given. `None` stands for
+/// one that is not understood.
+pub(super) fn frames(work: &Work, code: &Code, names: Vec<String>, level: u32) -> Vec<Option<Frame>> {
+    let Some(search) = work.search else { return vec![None] };
+    let key = (code.item, names, level);
+    if let Some(known) = search.ways.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return known.clone();
+    }
+    let gave_up = work.gave_up.replace(false);
+    let found = ways(work, code, &key.1, level);
+    // What came of a limit says nothing to who has more left.
+    if !work.gave_up.replace(gave_up || work.gave_up.get()) {
+        search.ways.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
+    }
+    found
+}
+
+fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Frame>> {
     let mut found: Vec<Option<Frame>> = Vec::new();
     if level >= MAX_LEVELS {
         return vec![None];
@@ -42,7 +63,7 @@ pub(super) fn frames(work: &Work, code: &Code, level: u32) -> Vec<Option<Frame>>
             found.push(None);
         }
         for call in calls {
-            bind(work, code, &caller_code, &call, level, &mut found);
+            bind(work, code, names, &caller_code, &call, level, &mut found);
             if found.len() > MAX_FRAMES {
                 return vec![None];
             }
@@ -100,12 +121,21 @@ fn calls(tree: &Tree, caller: &Code, callee: &Code) -> Vec<Call> {
 }
 
 /// Adds a frame for each way in which the caller itself is called, if that makes a difference.
-fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, found: &mut Vec<Option<Frame>>) {
+fn bind(
+    work: &Work,
+    code: &Code,
+    names: &[String],
+    caller: &Arc<Code>,
+    call: &Call,
+    level: u32,
+    found: &mut Vec<Option<Frame>>,
+) {
+    let matters = |param: &Parameter| names.contains(&param.name);
     let ways = choices::ways_to(caller, call.at);
     let attempt = |frame: &Frame| {
         let scope = Scope { work, frame };
         let mut bound = Frame::default();
-        for (index, param) in code.params.iter().enumerate() {
+        for (index, param) in code.params.iter().enumerate().filter(|(_, param)| matters(param)) {
             let argument = match (call.arguments.get(index), &param.default) {
                 (Some(argument), _) => scope.bind_parameter(caller, argument.clone(), code, index),
                 (None, Some(default)) => Scope { work, frame: &Frame::default() }.bind(code, default.clone()),
@@ -113,12 +143,20 @@ fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, f
             };
             bound.params.insert(param.name.clone(), argument);
         }
+        if !code.templates.iter().any(matters) {
+            return bound;
+        }
         let given = call.template_arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(caller, range));
-        for (index, template) in code.templates.iter().enumerate() {
-            let argument = match (given.get(index), &template.default) {
-                (Some(argument), _) => Some(argument.clone()),
-                (None, Some(default)) => Some(Scope { work, frame: &bound }.bind(code, default.clone())),
-                (None, None) => None,
+        let open = given.len() < code.templates.len();
+        let deduced = if open { deduced(&scope, caller, &call.arguments, code) } else { Vec::new() };
+        for (index, template) in code.templates.iter().enumerate().filter(|(_, template)| matters(template)) {
+            let argument = match (given.get(index), deduced.get(index), &template.default) {
+                (Some(argument), ..) => Some(argument.clone()),
+                (None, Some(Some(arguments)), _) => {
+                    Some(arguments.first().filter(|_| arguments.len() == 1)).flatten().cloned()
+                }
+                (None, _, Some(default)) => Some(Scope { work, frame: &bound }.bind(code, default.clone())),
+                (None, _, None) => None,
             };
             if let Some(argument) = argument {
                 bound.templates.insert(template.name.clone(), argument);
@@ -126,18 +164,33 @@ fn bind(work: &Work, code: &Code, caller: &Arc<Code>, call: &Call, level: u32, f
         }
         bound
     };
+    let mut add = |frames: Vec<Option<Frame>>| {
+        for frame in frames {
+            if !found.contains(&frame) {
+                found.push(frame);
+            }
+        }
+        found.len() <= MAX_FRAMES
+    };
     work.needs_caller.set(false);
-    let plain = work.readings(&ways, || attempt(&Frame::default()));
+    let plain: Vec<_> = work.readings(&ways, || attempt(&Frame::default())).into_iter().map(Some).collect();
     if !work.needs_caller.replace(false) {
-        found.extend(plain.into_iter().map(Some));
+        add(plain);
         return;
     }
-    for frame in frames(work, caller, level + 1) {
-        match frame {
-            Some(frame) => found.extend(work.readings(&ways, || attempt(&frame)).into_iter().map(Some)),
-            None => found.extend(plain.iter().cloned().map(Some)),
-        }
-        if found.len() > MAX_FRAMES {
+    let given = code
+        .params
+        .iter()
+        .zip(&call.arguments)
+        .filter(|(param, _)| matters(param) || names_template(code, param))
+        .map(|(_, given)| given);
+    let seeds = given.chain(&call.template_arguments).cloned();
+    for frame in frames(work, caller, relevant::parameters(caller, seeds), level + 1) {
+        let more = match frame {
+            Some(frame) => add(work.readings(&ways, || attempt(&frame)).into_iter().map(Some).collect()),
+            None => add(plain.clone()),
+        };
+        if !more {
             return;
         }
     }

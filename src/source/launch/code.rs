@@ -1,6 +1,7 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
 use super::evaluate::Value;
+use super::lambdas::{Lambda, lambdas};
 use crate::graph::ItemId;
 use crate::source::items::{ItemText, View};
 use crate::source::lexer::TokenKind;
@@ -24,6 +25,7 @@ pub(super) struct Code {
     /// Without its braces; empty for what is no function.
     pub body: Range<usize>,
     pub sites: Vec<Site>,
+    pub lambdas: Vec<Lambda>,
     /// Variables, by their tokens, that a call may write through a reference.
     by_reference: FxHashSet<usize>,
     /// Where each name stands in the body, but for members and qualified names.
@@ -46,6 +48,8 @@ pub(super) struct Parameter {
 pub(super) struct Site {
     pub callee: Callee,
     pub shape: Shape,
+    /// What the kernel is given, where the launch says so one by one.
+    pub arguments: Vec<Range<usize>>,
     pub tokens: Range<usize>,
 }
 
@@ -80,6 +84,7 @@ impl Code {
             result: 0..0,
             body: 0..0,
             sites: Vec::new(),
+            lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
             uses: FxHashMap::default(),
@@ -109,6 +114,7 @@ impl Code {
             }
             code.body = code.view.inside(at);
             code.sites = sites(&code.view, code.body.clone());
+            code.lambdas = lambdas(&code.view, code.body.clone());
             code.uses = uses(&code.view, code.body.clone());
             code.by_reference = by_reference(tree, &code);
         }
@@ -128,6 +134,7 @@ impl Code {
             result: 0..0,
             body: 0..0,
             sites: Vec::new(),
+            lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
             uses: FxHashMap::default(),
@@ -154,7 +161,7 @@ impl Code {
     }
 }
 
-fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
+pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
     let mut found = Vec::new();
     for piece in view.split_at_commas(range) {
         let mut name = None;
@@ -244,7 +251,12 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
                 if let (Some(callee), [_, _, block, ..]) = (callee_before(view, at - 1), config.as_slice()) {
                     let shape = Shape::Written { block: block.clone() };
                     let start = callee.name;
-                    found.push(Site { callee, shape, tokens: start..view.behind(at - 1) });
+                    let behind = view.behind(at - 1);
+                    let arguments = match view.byte(behind, b'(') {
+                        true => view.split_at_commas(view.inside(behind)),
+                        false => Vec::new(),
+                    };
+                    found.push(Site { callee, shape, arguments, tokens: start..behind });
                 }
             }
             Some(TokenKind::Identifier) => {
@@ -280,15 +292,34 @@ fn runtime_call(view: &View, name: usize, open: usize) -> Option<Site> {
     if with_config {
         let config = first.clone().rev().find(|at| view.identifier(*at).is_some())?;
         let callee = callee_in(view, second.clone())?;
-        return Some(Site { callee, shape: Shape::Config(config), tokens });
+        let arguments = if word.ends_with(b"Ex") { rest.to_vec() } else { listed(view, rest.first()) };
+        return Some(Site { callee, shape: Shape::Config(config), arguments, tokens });
     }
     let callee = callee_in(view, first.clone())?;
     let shape = Shape::Written { block: rest.first()?.clone() };
-    Some(Site { callee, shape, tokens })
+    Some(Site { callee, shape, arguments: listed(view, rest.get(1)), tokens })
+}
+
+/// The arguments whose addresses an array holds: `void *arguments[] = {&n, &op};`
+fn listed(view: &View, array: Option<&Range<usize>>) -> Vec<Range<usize>> {
+    let Some(array) = array.filter(|array| array.len() == 1) else { return Vec::new() };
+    let name = view.text(array.start);
+    let is_declared =
+        |at: &usize| view.text(*at) == name && view.byte(at + 1, b'[') && view.byte(view.behind(at + 1), b'=');
+    let Some(declared) = (0..array.start).rev().find(is_declared) else { return Vec::new() };
+    let list = view.behind(declared + 1) + 1;
+    let mut pieces = if view.byte(list, b'{') { view.split_at_commas(view.inside(list)) } else { Vec::new() };
+    for piece in &mut pieces {
+        let cast = view.byte(piece.start, b'(') && view.behind(piece.start) < piece.end;
+        let address = if cast { view.behind(piece.start) } else { piece.start };
+        // Of what is no address nothing is told.
+        piece.start = if view.byte(address, b'&') { address + 1 } else { piece.end };
+    }
+    pieces
 }
 
 /// The name, with its template arguments, that ends before the bracket at `open`.
-fn callee_before(view: &View, open: usize) -> Option<Callee> {
+pub(super) fn callee_before(view: &View, open: usize) -> Option<Callee> {
     let last = open.checked_sub(1)?;
     if view.identifier(last).is_some() {
         return Some(Callee { name: last, arguments: None });

@@ -4,6 +4,7 @@
 
 use super::choices;
 use super::code::Code;
+use super::locals::is_local;
 use super::scope::{Scope, Segment};
 use crate::source::items::View;
 use crate::source::lexer::TokenKind;
@@ -231,6 +232,17 @@ impl Parser<'_, '_> {
     fn name(&mut self) -> Option<Value> {
         let view = &self.code.view;
         let first = self.at;
+        if view.is(first, b"typename") {
+            self.at += 1;
+            return self.deeper(Self::name);
+        }
+        if view.is(first, b"decltype") && view.byte(first + 1, b'(') {
+            // `decltype(size)::value` of an integral constant
+            let behind = view.behind(first + 1);
+            let is_value = view.is(behind, b"::") && view.is(behind + 1, b"value") && behind + 1 < self.end;
+            self.at = if is_value { behind + 2 } else { self.end };
+            return evaluate(self.scope, self.code, view.inside(first + 1)).filter(|_| is_value);
+        }
         // Most names are one segment: that takes no memory of its own.
         let mut only: [Segment; 1] = [(self.at, None)];
         let mut several: Vec<Segment> = Vec::new();
@@ -300,9 +312,21 @@ impl Parser<'_, '_> {
         match word {
             b"dim3" | b"uint3" => return Some(self.extent(inside)),
             b"static_cast" | b"reinterpret_cast" | b"const_cast" => return evaluate(self.scope, self.code, inside),
+            b"true_type" if inside.is_empty() => return Some(Value::Int(1)),
+            b"false_type" if inside.is_empty() => return Some(Value::Int(0)),
             b"sizeof" => return size_of(&view.spelled(inside)).map(Value::Int),
             word if is_type_word(word) => return evaluate(self.scope, self.code, inside),
             _ => {}
+        }
+        if inside.is_empty() {
+            match (constant_of(self.code, path, word), path) {
+                (Some(constant), _) => return evaluate(self.scope, self.code, constant),
+                // An integral constant is called for its value.
+                (None, [(name, None)]) if is_local(self.code, word, *name) => {
+                    return self.scope.name(self.code, path, &[], *name);
+                }
+                _ => {}
+            }
         }
         let arguments = view.split_at_commas(inside);
         if let (b"min" | b"max", [left, right]) = (word, arguments.as_slice()) {
@@ -340,6 +364,16 @@ impl Parser<'_, '_> {
         }
         Value::Extent(extent)
     }
+}
+
+/// The value among the template arguments of a class each object of which is one: `std::integral_constant<int, 128>{}`.
+fn constant_of(code: &Code, path: &[Segment], word: &[u8]) -> Option<Range<usize>> {
+    let position = match word {
+        b"integral_constant" => 1,
+        b"bool_constant" | b"Int" => 0,
+        _ => return None,
+    };
+    code.view.split_at_commas(path.last()?.1.clone()?).get(position).cloned()
 }
 
 /// The `?` of a conditional that an expression is.

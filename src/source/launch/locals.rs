@@ -7,9 +7,10 @@ use super::choices::{Happened, happened};
 use super::code::Code;
 use super::declarators::{binding, is_declarator, is_statement_word};
 use super::evaluate::{Number, Value, evaluate};
+use super::lambdas;
 use super::objects::Layout;
 use super::scope::{Frame, Scope};
-use super::turns::{self, element, lambda_argument, lambda_parameters};
+use super::turns::{self, element, lambda_parameters};
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -46,7 +47,7 @@ pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
 pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
     let declared = declaration(code, name, at)?;
     let mut stands = match initialiser(&code.view, declared) {
-        _ if lambda_parameters(&code.view, declared).is_some() => lambda_argument(scope, code, declared),
+        _ if lambda_parameters(&code.view, declared).is_some() => named_by_lambda(scope, code, declared),
         Initialiser::Expression(range) => Some(range),
         _ => None,
     };
@@ -65,6 +66,38 @@ pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> 
         };
     }
     stands
+}
+
+/// What a parameter of a lambda stands for, if that is written in the same function.
+fn named_by_lambda(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
+    lambdas::argument(scope, code, declared, |_, other, range| (other.item == code.item).then_some(range))
+}
+
+/// The tokens of a local variable's type, and of what it is made of.
+pub(super) fn declared_type(code: &Code, declared: usize) -> Option<(Range<usize>, Option<Range<usize>>)> {
+    let view = &code.view;
+    if binding(view, declared).is_some() {
+        return None;
+    }
+    let start = match lambda_parameters(view, declared) {
+        Some(open) => {
+            view.split_at_commas(view.inside(open)).into_iter().find(|piece| piece.contains(&declared))?.start
+        }
+        None => statement_start(view, declared),
+    };
+    let mut ty = start..declared;
+    if let [first, _, ..] = &view.split_at_commas(ty.clone())[..] {
+        // A later one of a list.
+        let is_name =
+            |at: &usize| view.identifier(*at).is_some() && matches!(view.text(at + 1), b"," | b"=" | b"{" | b"(");
+        ty.end = first.clone().skip(1).find(is_name)?;
+    }
+    let value = match initialiser(view, declared) {
+        Initialiser::Expression(range) => Some(range),
+        Initialiser::Arguments(range) if view.split_at_commas(range.clone()).len() == 1 => Some(range),
+        _ => None,
+    };
+    Some((ty, value))
 }
 
 struct Variable<'a, 's> {
@@ -244,7 +277,7 @@ impl Variable<'_, '_> {
         }
         match initialiser(view, self.declared) {
             _ if lambda_parameters(view, self.declared).is_some() => {
-                let value = evaluate(self.scope, self.code, lambda_argument(self.scope, self.code, self.declared)?)?;
+                let value = lambdas::argument(self.scope, self.code, self.declared, evaluate)?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
             Initialiser::None if is_extent => self.component(Value::Extent([Some(Number::ONE); 3]), 0),
@@ -277,6 +310,7 @@ impl Variable<'_, '_> {
     fn component(&self, value: Value, used: usize) -> Option<Value> {
         match (value, self.members.get(used..).unwrap_or_default()) {
             (value, []) => Some(value),
+            (Value::Int(_), [b"value"]) => Some(value),
             (Value::Extent(extent), [member]) => match axis(member) {
                 Some(axis) => extent[axis].map(Value::from),
                 None => member.ends_with(b"Dim").then_some(value),
@@ -438,7 +472,7 @@ fn is_case(view: &View, colon: usize) -> bool {
         .is_some_and(|at| view.is(at, b"case"))
 }
 
-fn statement_end(view: &View, from: usize) -> usize {
+pub(super) fn statement_end(view: &View, from: usize) -> usize {
     let mut at = from;
     while at < view.len() && !view.byte(at, b';') && !view.byte(at, b'}') {
         at = if view.is_open_bracket(at) { view.behind(at).max(at + 1) } else { at + 1 };

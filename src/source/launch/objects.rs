@@ -324,7 +324,7 @@ fn view_brace(code: &Code, range: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// `ns::name<..>(..)`, `name{..}`: the name and the bracket.
-fn called(view: &View, range: Range<usize>) -> Option<(Callee, usize)> {
+pub(super) fn called(view: &View, range: Range<usize>) -> Option<(Callee, usize)> {
     let mut at = range.start;
     loop {
         let name = at;

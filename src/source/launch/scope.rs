@@ -1,10 +1,12 @@
 //! A name in a function's text -> its value: template arguments, locals, parameters, members, constants of any file in view.
 
-use super::Work;
 use super::choices::{Happened, happened};
 use super::code::Code;
+use super::deduce::LambdaId;
 use super::evaluate::{Number, Value, evaluate};
-use super::locals::{Local, local, written_parameter};
+use super::lambdas;
+use super::locals::{Local, is_local, local, scope_end, written_parameter};
+use super::{Argument, Work};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
 use crate::source::tree::Tree;
@@ -19,11 +21,21 @@ pub(super) struct Bound {
     pub text: String,
     /// Of an object, members that are known.
     pub fields: Vec<(String, Value)>,
+    /// It is this lambda, or of its type.
+    pub lambda: Option<LambdaId>,
 }
 
 impl Bound {
     pub fn new(value: Option<Value>, text: String) -> Bound {
-        Bound { value, text, fields: Vec::new() }
+        Bound { value, text, ..Bound::default() }
+    }
+
+    pub fn argument(self) -> Argument {
+        match self.lambda {
+            Some(lambda) => Argument::Lambda(lambda),
+            None if self.text.is_empty() => Argument::Open,
+            None => Argument::Text(self.text),
+        }
     }
 
     /// What is known of it, or of one of its members.
@@ -137,6 +149,9 @@ impl Scope<'_> {
         if let Local::Known(value) = local(self, code, name, members, at) {
             return value;
         }
+        if let Some(bound) = lambdas::template(self, code, name, at) {
+            return component(bound.value?, members);
+        }
         if let Some(param) = code.params.iter().find(|param| param.name == key) {
             let Some(bound) = self.frame.params.get(&param.name) else {
                 self.work.needs_caller.set(true);
@@ -186,7 +201,10 @@ impl Scope<'_> {
         } else if code.templates.iter().chain(&code.class_templates).any(|template| template.name == around_name) {
             self.work.needs_caller.set(true);
             return None;
-        } else if let Some(target) = local_alias(view, code.body.clone(), around_name.as_bytes()) {
+        } else if let Some(target) = local_alias(code, around_name.as_bytes(), *around) {
+            if view.is(target.start, b"decltype") && name == "value" {
+                return component(evaluate(self, code, view.inside(target.start + 1))?, &members);
+            }
             let (name, arguments) = last_name(view, target)?;
             class_name = String::from_utf8_lossy(view.text(name)).into_owned();
             class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
@@ -224,31 +242,62 @@ impl Scope<'_> {
     }
 
     pub fn bind(&self, code: &Code, piece: Range<usize>) -> Bound {
+        let view = &code.view;
+        if let Some(lambda) = code.lambda_in(piece.clone()) {
+            return Bound { lambda: Some(lambda), ..Bound::default() };
+        }
         let value = evaluate(self, code, piece.clone());
-        let text = match value {
-            Some(Value::Int(value)) => value.to_string(),
-            _ => match (piece.len(), code.view.identifier(piece.start)) {
-                (1, Some(name)) => {
-                    let name = String::from_utf8_lossy(name).into_owned();
-                    let bound = self.frame.templates.get(&name).or(self.frame.params.get(&name));
-                    bound.map_or(name, |bound| bound.text.clone())
-                }
-                _ => self.written(code, piece),
-            },
-        };
-        Bound::new(value, text)
+        if let Some(Value::Int(number)) = value {
+            return Bound::new(value, number.to_string());
+        }
+        if view.is(piece.start, b"decltype")
+            && view.behind(piece.start + 1) == piece.end
+            && let Some(ty) = self.type_of(code, view.inside(piece.start + 1))
+        {
+            return ty;
+        }
+        if let (1, Some(name)) = (piece.len(), view.identifier(piece.start)) {
+            if let Some(bound) = self.stands_for_type(code, name, piece.start) {
+                return Bound { value, ..bound };
+            }
+            let name = String::from_utf8_lossy(name).into_owned();
+            let bound = self.frame.params.get(&name);
+            return Bound::new(value, bound.map_or(name, |bound| bound.text.clone()));
+        }
+        Bound::new(value, self.written(code, piece))
     }
 
-    /// The text of a type or an expression; what template parameters of the function stand for instead of them.
-    fn written(&self, code: &Code, piece: Range<usize>) -> String {
-        code.view.spelled_with(piece, &|at| {
-            let name = code.view.identifier(at).filter(|_| !code.view.is(at.wrapping_sub(1), b"::"))?;
-            let param = code.templates.iter().chain(&code.class_templates).find(|it| it.name.as_bytes() == name)?;
-            let bound = self.frame.templates.get(&param.name);
-            if bound.is_none() {
-                self.work.needs_caller.set(true);
+    /// A name that stands for a template argument: a parameter of the function or of a lambda, an alias of the function.
+    fn stands_for_type(&self, code: &Code, name: &[u8], at: usize) -> Option<Bound> {
+        if let Some(bound) = std::str::from_utf8(name).ok().and_then(|name| self.frame.templates.get(name)) {
+            return Some(bound.clone());
+        }
+        if let Some(bound) = lambdas::template(self, code, name, at) {
+            return Some(bound);
+        }
+        let target = local_alias(code, name, at).filter(|_| self.enter(40))?;
+        let bound = self.bind(code, target);
+        self.leave();
+        Some(bound)
+    }
+
+    /// The text of a type or an expression; what names of the function stand for instead of them.
+    pub fn written(&self, code: &Code, piece: Range<usize>) -> String {
+        let view = &code.view;
+        view.spelled_with(piece, &|at| {
+            let name =
+                view.identifier(at).filter(|_| !matches!(view.text(at.wrapping_sub(1)), b"::" | b"." | b"->"))?;
+            if let Some(bound) = self.stands_for_type(code, name, at) {
+                return Some(bound.text).filter(|text| !text.is_empty());
             }
-            bound.map(|bound| bound.text.clone())
+            let mut own = code.templates.iter().chain(&code.class_templates);
+            if own.any(|param| param.name.as_bytes() == name) {
+                self.work.needs_caller.set(true);
+                return None;
+            }
+            let is_plain = !matches!(view.text(at + 1), b"::" | b"(" | b"<" | b"." | b"->" | b"{");
+            let value = (is_plain && is_local(code, name, at)).then(|| evaluate(self, code, at..at + 1));
+            value.flatten().and_then(Value::int).map(|value| value.to_string())
         })
     }
 
@@ -440,6 +489,8 @@ impl Scope<'_> {
 pub(super) fn component(value: Value, members: &[&[u8]]) -> Option<Value> {
     match (value, members) {
         (value, []) => Some(value),
+        // `std::integral_constant<int, 128>` is its value.
+        (Value::Int(_), [b"value"]) => Some(value),
         (Value::Extent(extent), [axis]) => {
             let axis = [&b"x"[..], b"y", b"z"].iter().position(|known| known == axis)?;
             extent[axis].map(Value::from)
@@ -464,15 +515,19 @@ pub(super) fn last_name(view: &View, range: Range<usize>) -> Option<(usize, Opti
     found
 }
 
-/// What `using name = ..;` or `typedef .. name;` in a function stands for.
-fn local_alias(view: &View, body: Range<usize>, name: &[u8]) -> Option<Range<usize>> {
-    let using = body.clone().find(|at| view.is(*at, b"using") && view.text(at + 1) == name && view.byte(at + 2, b'='));
-    if let Some(using) = using {
-        let end = (using..body.end).find(|at| view.byte(*at, b';'))?;
-        return Some(using + 3..end);
+/// What `using name = ..;` or `typedef .. name;` in a function stands for at a place.
+pub(super) fn local_alias(code: &Code, name: &[u8], at: usize) -> Option<Range<usize>> {
+    let view = &code.view;
+    let is_open = |start: &&usize| scope_end(view, **start, code.body.end) > at;
+    let before = code.body.start..at.min(code.body.end);
+    let end = |start| (start..code.body.end).find(|at| view.byte(*at, b';'));
+    let mut using = code.uses(b"using", before.clone()).iter().rev().filter(is_open);
+    if let Some(start) = using.find(|start| view.text(**start + 1) == name && view.byte(**start + 2, b'=')) {
+        return Some(start + 3..end(*start)?);
     }
-    body.clone().filter(|at| view.is(*at, b"typedef")).find_map(|start| {
-        let end = (start..body.end).find(|at| view.byte(*at, b';'))?;
+    let mut typedefs = code.uses(b"typedef", before).iter().rev().filter(is_open);
+    typedefs.find_map(|start| {
+        let end = end(*start)?;
         (view.text(end - 1) == name).then_some(start + 1..end - 1)
     })
 }

@@ -1,4 +1,4 @@
-//! Local variables that are many things one after another: a loop's counter, an element of a list, a lambda's parameter.
+//! Local variables that are many things one after another: a loop's counter, an element of a list.
 //!
 //! Each reading takes one of the values. Longer lists than a few are bounds, or nothing.
 
@@ -67,23 +67,6 @@ pub(super) fn counted(
 /// The bracket of a lambda's parameters, round one of them.
 pub(super) fn lambda_parameters(view: &View, declared: usize) -> Option<usize> {
     view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open.wrapping_sub(1), b"]"))
-}
-
-/// What a parameter of a lambda that a variable holds stands for in one of its calls.
-pub(super) fn lambda_argument(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
-    let view = &code.view;
-    let open = lambda_parameters(view, declared)?;
-    let captures = view.opener(open - 1);
-    let name = captures.checked_sub(2).filter(|_| view.is(captures - 1, b"="))?;
-    let position = view.split_at_commas(view.inside(open)).iter().position(|piece| piece.contains(&declared))?;
-    let uses = code.uses(view.identifier(name)?, name + 1..code.body.end);
-    let calls: Vec<usize> = uses.iter().copied().filter(|at| view.byte(at + 1, b'(')).collect();
-    // Handed on, it may be called with anything.
-    if calls.len() != uses.len() || calls.len() > MAX_ELEMENTS {
-        return None;
-    }
-    let call = *calls.get(one_of(scope, code, name, calls.len())?)?;
-    view.split_at_commas(view.inside(call + 1)).get(position).cloned()
 }
 
 /// One element of the list that a `for (int threads : {64, 128})` goes through.
