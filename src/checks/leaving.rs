@@ -100,7 +100,7 @@ fn leads_out(check: &Check, barrier: BlockId, dependence: Dependence, index: usi
     let flow = &check.analysed.flow;
     let header = flow.loops[index].header;
     let mut out = false;
-    let mut seen: FxHashSet<BlockId> = FxHashSet::default();
+    let mut seen = vec![false; check.analysed.graph.blocks.len()];
     let mut work: Vec<BlockId> =
         flow.successors[dependence.fork.index()].iter().copied().filter(|to| *to != dependence.by).collect();
     while let Some(block) = work.pop() {
@@ -109,7 +109,7 @@ fn leads_out(check: &Check, barrier: BlockId, dependence: Dependence, index: usi
         }
         if !flow.in_loop(block, index) {
             out = true;
-        } else if block != barrier && seen.insert(block) {
+        } else if block != barrier && !std::mem::replace(&mut seen[block.index()], true) {
             work.extend(flow.successors[block.index()].iter().copied());
         }
     }
