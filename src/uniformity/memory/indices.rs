@@ -2,7 +2,7 @@
 
 use super::super::extent::Extent;
 use super::super::facts::Facts;
-use super::super::symbols::{Leaf, Node, Symbol, Symbols};
+use super::super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
 use crate::graph::{Axis, Source};
 use rustc_hash::FxHashMap;
 
@@ -28,14 +28,23 @@ pub fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> 
     Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
 }
 
-/// What differs between threads is the thread's own number: `s[threadIdx.x + trip * blockDim.x]`.
+/// What differs between threads is the thread's own number, or that of its warp: `s[threadIdx.x + trip * blockDim.x]`,
+/// `s[threadIdx.x / 32]`.
 fn is_dealt_out(symbols: &Symbols, facts: &Facts, group: Extent, index: Symbol) -> bool {
     let (terms, _) = symbols.terms(index);
     let mut own = terms.iter().filter(|(term, _)| facts.agreement(*term).shown < group);
-    let number = |term: Symbol| {
-        matches!(symbols.node(term), Node::Leaf(Leaf::Source(Source::ThreadIdx(Axis::X) | Source::ThreadRank)))
+    let number = |term: Symbol| match *symbols.node(term) {
+        Node::Binary(Operator::Div, of, by) if symbols.as_int(by).is_some() => of,
+        _ => term,
     };
-    matches!((own.next(), own.next()), (Some((term, 1)), None) if number(*term))
+    let is_own = |term: Symbol| {
+        let node = symbols.node(number(term));
+        matches!(
+            node,
+            Node::Leaf(Leaf::Source(Source::ThreadIdx(Axis::X) | Source::ThreadRank | Source::Lane | Source::Warp))
+        )
+    };
+    matches!((own.next(), own.next()), (Some((term, 1)), None) if is_own(*term))
 }
 
 /// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
