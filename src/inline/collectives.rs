@@ -52,11 +52,11 @@ impl Builder<'_> {
             let is_array = matches!(ev.ty.value(), Ty::Array(..));
             let is_out = library.row.writes.contains(&index) && ev.ty.value().is_scalar()
                 || library.row.writes.contains(&index) && !ev.ty.value().is_known();
+            for kept in self.kept_by_callback(&ev, span) {
+                self.emit(Op::Clobber { address: kept, from: vec![own], sure: false }, span);
+            }
             if let What::Place(address) = ev.what {
-                if is_array
-                    || self.is_callback(ev.ty.value())
-                    || is_out && matches!(ev.ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. })
-                {
+                if is_array || is_out && matches!(ev.ty.value(), Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. }) {
                     self.emit(Op::Clobber { address, from: vec![own], sure: false }, span);
                 } else if is_out {
                     self.store(address, own, span);
@@ -69,14 +69,17 @@ impl Builder<'_> {
         Ev::value(result, ty)
     }
 
-    /// An object that is called, and keeps something between calls: only some threads call it.
-    fn is_callback(&mut self, ty: &Ty) -> bool {
-        let Ty::Class(class) = ty else { return false };
+    /// What an object keeps between calls, if it is one that is called: only some threads call it.
+    fn kept_by_callback(&mut self, object: &Ev, span: Span) -> Vec<Value> {
+        let Ty::Class(class) = object.ty.value().clone() else { return Vec::new() };
         let call = Segment { name: Name::from("operator()"), args: None };
-        match self.find_in_class(&class.clone(), &call) {
-            Some(Found::Functions(set)) => set.iter().any(|one| !one.function.leaves_object),
-            _ => false,
+        let Some(Found::Functions(set)) = self.find_in_class(&class, &call) else { return Vec::new() };
+        let mut places = Vec::new();
+        for one in set.iter().filter(|one| !one.function.leaves_object) {
+            let effects = self.effects_on_this(one, &class);
+            places.extend(self.places_of(object, &effects.writes, span));
         }
+        places
     }
 
     /// The last of three or more arguments, if it is a plain variable: it gets one value for the group.
