@@ -283,6 +283,14 @@ impl Values {
 
 /// The bases an address may start from: objects, and pointers from outside.
 pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
+    let mut found: Vec<Symbol> =
+        buffers(values, address).into_iter().map(|buffer| values.symbols.base(buffer)).collect();
+    found.dedup();
+    found
+}
+
+/// The same, where pointers that an argument holds as members are told apart: `p.rows`, `p.sums`.
+pub fn buffers(values: &Values, address: Symbol) -> Vec<Symbol> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
     let mut work = VecDeque::from([address]);
@@ -307,10 +315,34 @@ pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
                     values.inputs[&base].iter().copied().filter(|input| values.symbols.as_int(*input).is_none()),
                 );
             }
+            Node::Leaf(Leaf::Source(Source::Param { .. })) => found.push(member_of(&values.symbols, at)),
             _ => found.push(base),
         }
     }
     found
+}
+
+/// What the address leads through right behind its base, if that is a member.
+fn member_of(symbols: &Symbols, mut address: Symbol) -> Symbol {
+    let mut outermost = None;
+    loop {
+        match *symbols.node(address) {
+            Node::Member(base, _) => {
+                outermost = Some(address);
+                address = base;
+            }
+            Node::Element(base, _) => {
+                outermost = None;
+                address = base;
+            }
+            _ => return outermost.unwrap_or(address),
+        }
+    }
+}
+
+/// Two buffers may be one: a part of an argument is part of the whole.
+pub fn same_buffer(symbols: &Symbols, one: Symbol, other: Symbol) -> bool {
+    one == other || symbols.base(one) == other || symbols.base(other) == one
 }
 
 fn is_address(symbols: &Symbols, symbol: Symbol) -> bool {

@@ -9,7 +9,7 @@ mod indices;
 pub use indices::difference;
 use indices::in_other_blocks;
 
-use super::evaluate::{Access, Values, roots};
+use super::evaluate::{Access, Values, buffers, roots, same_buffer};
 use super::extent::{Agreement, Extent};
 use super::facts::Facts;
 use super::places::{self, Same, either};
@@ -182,8 +182,8 @@ pub struct Race {
 pub struct Memory<'a> {
     pub order: Order<'a>,
     pub values: &'a Values,
-    /// Writes by the root of their address.
-    by_root: FxHashMap<Symbol, Vec<usize>>,
+    /// Writes by the root of their address, each with the buffer it goes to.
+    by_root: FxHashMap<Symbol, Vec<(Symbol, usize)>>,
     /// By load, write and whether another block's threads count: thread by thread, they never meet.
     apart: RefCell<FxHashMap<(InstId, InstId, bool), bool>>,
     /// Pairs of accesses that may still be compared.
@@ -208,14 +208,14 @@ const MAX_INDICES: usize = 1_000;
 
 impl<'a> Memory<'a> {
     pub fn new(order: Order<'a>, values: &'a Values) -> Memory<'a> {
-        let mut by_root: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+        let mut by_root: FxHashMap<Symbol, Vec<(Symbol, usize)>> = FxHashMap::default();
         for (index, write) in values.writes.iter().enumerate() {
             // What a function out of view may write is no evidence of a race.
             if matches!(order.graph.insts[write.inst.index()].op, Op::Clobber { sure: false, .. }) {
                 continue;
             }
-            for root in roots(values, write.address) {
-                by_root.entry(root).or_default().push(index);
+            for buffer in buffers(values, write.address) {
+                by_root.entry(values.symbols.base(buffer)).or_default().push((buffer, index));
             }
         }
         Memory {
@@ -258,12 +258,13 @@ impl<'a> Memory<'a> {
 
     /// Writes that may hit what a load reads.
     pub fn writes_to(&self, load: &Access) -> Vec<&'a Access> {
-        let mut indices: Vec<usize> = roots(self.values, load.address)
-            .iter()
-            .filter_map(|root| self.by_root.get(root))
-            .flatten()
-            .copied()
-            .collect();
+        let symbols = &self.values.symbols;
+        let mut indices: Vec<usize> = Vec::new();
+        for buffer in buffers(self.values, load.address) {
+            let writes = self.by_root.get(&symbols.base(buffer)).into_iter().flatten();
+            let hitting = writes.filter(|(other, _)| same_buffer(symbols, *other, buffer));
+            indices.extend(hitting.map(|(_, index)| *index));
+        }
         indices.sort();
         indices.dedup();
         indices.into_iter().map(|index| &self.values.writes[index]).collect()
