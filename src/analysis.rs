@@ -375,12 +375,22 @@ fn calls_out_of_view(session: &Session, graph: &Graph) -> Vec<(String, Range)> {
 
 fn incomplete(session: &Session, item: ItemId, at: Range, why: &str) -> Finding {
     let name = session.tree.item(item).qualified_name();
+    note(format!("`{name}` could not be analysed whole: {why}"), at, name)
+}
+
+/// Of a kernel or barrier that stands in nothing that could be read.
+pub fn lost(at: Range, is_kernel: bool) -> Finding {
+    let what = if is_kernel { "a kernel" } else { "a barrier" };
+    note(format!("{what} stands here in no function that could be read, so it was not analysed"), at, String::new())
+}
+
+fn note(message: String, at: Range, function: String) -> Finding {
     Finding {
         rule: &rules::INCOMPLETE,
         severity: Severity::Note,
-        message: format!("`{name}` could not be analysed whole: {why}"),
+        message,
         at,
-        function: name,
+        function,
         barrier: String::new(),
         scope: String::new(),
         story: Vec::new(),

@@ -546,6 +546,7 @@ fn outcome(tree: &Tree, roots: &Closure, names: &Names, answers: Vec<Answer>) ->
         followed.extend(answer.followed);
         calls.extend(answer.unseen);
     }
+    findings.extend(tree.lost.iter().map(|(at, is_kernel)| analysis::lost(*at, *is_kernel)));
     let is_function = |item: &&ItemId| tree.item(**item).function().is_some();
     let device_functions = followed.iter().filter(is_function).filter(|item| !tree.item(**item).is_kernel()).count();
     let unseen = by_name(tree, calls);

@@ -3,13 +3,16 @@
 //! A `File` is indexed alone and can be made in parallel; `Files` joins them. Nothing is evaluated here: which branch
 //! of an `#if` lives, and which definition of a macro counts, depends on the unit that asks (`expand`).
 
+mod cutting;
 mod directives;
 mod includes;
 
+pub(super) use directives::is_marked;
 pub(super) use includes::Resolver;
 
 use super::lexer::{self, Token};
 use crate::text::FileId;
+use cutting::CuttingMacros;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -20,6 +23,7 @@ pub struct Files {
     /// The files given; those after them are built in.
     given: usize,
     names: FxHashMap<Box<[u8]>, MacroName>,
+    cutting: CuttingMacros,
     /// By `MacroName`, in the order of files and, within one, of directives.
     changes: Vec<Vec<Change>>,
     /// What each file includes, one file after the other, and where that of each file begins.
@@ -90,6 +94,9 @@ pub enum DirectiveKind {
     Define(u32),
     /// The token of the name.
     Undef(u32),
+    /// `#pragma push_macro("X")`, `_Pragma("pop_macro(\"X\")")`: the string with the name.
+    Push(u32),
+    Pop(u32),
     /// An index into `File::includes`.
     Include(u32),
     /// `#if`, `#elif`, `#else` and kin: the branch it opens.
@@ -152,15 +159,23 @@ pub struct Include {
     pub resolved: Option<FileId>,
 }
 
-/// One `#define` or `#undef` of a name.
+/// One directive that changes what a name means, or keeps it to be brought back.
 #[derive(Copy, Clone, Debug)]
 pub struct Change {
     pub file: FileId,
     /// The directive's `#`.
     pub start: u32,
     pub branch: u32,
-    /// An index into the file's macros; `None` for `#undef`.
-    pub definition: Option<u32>,
+    pub kind: ChangeKind,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// An index into the file's macros.
+    Define(u32),
+    Undef,
+    Push,
+    Pop,
 }
 
 /// Words of CUDA that count as defined and stay what they are, whatever a header for host builds makes of them.
@@ -243,16 +258,22 @@ impl Files {
         let mut changes: Vec<Vec<Change>> = Vec::new();
         for (file, id) in files.iter().zip(0..) {
             for directive in &file.directives {
-                let (name, definition) = match directive.kind {
-                    DirectiveKind::Define(index) => (file.macros[index as usize].name, Some(index)),
-                    DirectiveKind::Undef(name) => (name, None),
+                let (name, kind) = match directive.kind {
+                    DirectiveKind::Define(index) => (file.macros[index as usize].name, ChangeKind::Define(index)),
+                    DirectiveKind::Undef(name) => (name, ChangeKind::Undef),
+                    DirectiveKind::Push(name) => (name, ChangeKind::Push),
+                    DirectiveKind::Pop(name) => (name, ChangeKind::Pop),
                     _ => continue,
                 };
-                let text = file.tokens[name as usize].spelling(&file.bytes);
-                if is_opaque(&text) {
+                let spelling = file.tokens[name as usize].spelling(&file.bytes);
+                let text = match kind {
+                    ChangeKind::Push | ChangeKind::Pop => directives::quoted_name(&spelling),
+                    ChangeKind::Define(_) | ChangeKind::Undef => &spelling,
+                };
+                if is_opaque(text) {
                     continue;
                 }
-                let MacroName(slot) = match names.get(&*text) {
+                let MacroName(slot) = match names.get(text) {
                     Some(name) => *name,
                     None => {
                         let name = MacroName(changes.len() as u32);
@@ -261,7 +282,7 @@ impl Files {
                         name
                     }
                 };
-                let change = Change { file: FileId(id), start: directive.start, branch: directive.branch, definition };
+                let change = Change { file: FileId(id), start: directive.start, branch: directive.branch, kind };
                 changes[slot as usize].push(change);
             }
         }
@@ -284,7 +305,8 @@ impl Files {
             }
         }
         let closures = files.iter().map(|_| OnceLock::new()).collect();
-        Files { files, given, names, changes, edges, first_edge, closures, includers, by_file_name }
+        let cutting = CuttingMacros::new(&files, &names);
+        Files { files, given, names, cutting, changes, edges, first_edge, closures, includers, by_file_name }
     }
 
     pub fn get(&self, id: FileId) -> &File {
@@ -341,6 +363,12 @@ impl Files {
     /// The name, if any file defines or undefines it as a macro.
     pub fn macro_name(&self, word: &[u8]) -> Option<MacroName> {
         self.names.get(word).copied()
+    }
+
+    /// The macro that a token names, if that may hold brackets without their partners.
+    pub fn cutting_macro(&self, file: &File, token: Token) -> Option<MacroName> {
+        let name = self.cutting.may_be(token).then(|| self.macro_name(&token.spelling(&file.bytes))).flatten();
+        name.filter(|name| self.cutting.holds(*name))
     }
 
     pub fn changes(&self, name: MacroName) -> &[Change] {

@@ -1,7 +1,9 @@
 //! The seen tokens of a file -> its items: functions, classes, values, aliases, with the token ranges of their parts.
 //!
-//! It matches brackets and reads declarations, nothing more: no types, no look-up, no statement. What a macro at namespace
-//! scope makes is expanded and read in the same way. Bodies stay token ranges until somebody asks.
+//! It matches brackets, those that macros open or close among them, and reads declarations, nothing more: no types, no
+//! look-up, no statement. What a macro at namespace scope makes, and a declaration of which one brings more than words, is
+//! expanded and read in the same way. Bodies stay token ranges until somebody asks. A kernel or barrier that ends up in no
+//! function is told.
 
 mod attributes;
 mod class_head;
@@ -134,6 +136,17 @@ pub struct FileItems {
     pub found: Vec<Found>,
     /// Top-level macro invocations that made items.
     pub made: Vec<Made>,
+    /// Marks of kernels and barriers that no item holds.
+    pub lost: Vec<Lost>,
+}
+
+/// A `__global__`, or a barrier, that stands in nothing that could be read.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    pub token: u32,
+    /// As in `Found`.
+    pub made: Option<u32>,
+    pub is_kernel: bool,
 }
 
 /// The expansion of a top-level macro invocation.

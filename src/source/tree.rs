@@ -5,7 +5,7 @@
 
 use super::expand::Unit;
 use super::index::Files;
-use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Made, Tokens};
+use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Lost, Made, Tokens};
 use super::lexer::Token;
 use super::select::{Selection, flipped, select};
 use crate::graph::ItemId;
@@ -20,6 +20,8 @@ use std::sync::{Arc, OnceLock};
 pub struct Tree {
     pub files: Files,
     pub items: Vec<Item>,
+    /// Where a kernel's mark or a barrier stands in nothing that could be read, and whether it is a kernel's.
+    pub lost: Vec<(Range, bool)>,
     parts: Vec<FileParts>,
     by_name: FxHashMap<Name, Vec<ItemId>>,
     members: FxHashMap<ItemId, Vec<ItemId>>,
@@ -88,12 +90,18 @@ struct FileParts {
 impl Tree {
     pub fn new(files: Files) -> Tree {
         let ids: Vec<FileId> = files.ids().collect();
-        let read: Vec<(Vec<(Found, bool)>, FileParts)> = ids.par_iter().map(|id| read_file(&files, *id)).collect();
-        let mut items = Vec::with_capacity(read.iter().map(|(found, _)| found.len()).sum());
+        let read: Vec<FileRead> = ids.par_iter().map(|id| read_file(&files, *id)).collect();
+        let mut items = Vec::with_capacity(read.iter().map(|read| read.found.len()).sum());
         let mut parts = Vec::with_capacity(read.len());
-        for (id, (found, file_parts)) in ids.iter().zip(read) {
+        let mut all_lost = Vec::new();
+        for (id, FileRead { found, lost, parts: file_parts }) in ids.iter().zip(read) {
             let base = items.len() as u32;
             let file = files.get(*id);
+            let place = |lost: Lost| {
+                let tokens = lost.token..lost.token + 1;
+                (range_of(&file_parts, file, *id, lost.made, tokens), lost.is_kernel)
+            };
+            all_lost.extend(lost.into_iter().map(place));
             items.extend(found.into_iter().map(|(found, dead)| item(&file_parts, file, *id, base, found, dead)));
             parts.push(file_parts);
         }
@@ -106,6 +114,7 @@ impl Tree {
         let mut tree = Tree {
             files,
             items,
+            lost: all_lost,
             parts,
             by_name,
             members: FxHashMap::default(),
@@ -516,17 +525,27 @@ impl Tree {
     }
 }
 
-fn read_file(files: &Files, id: FileId) -> (Vec<(Found, bool)>, FileParts) {
+/// What one file gives; of each item whether a dead branch holds it.
+struct FileRead {
+    found: Vec<(Found, bool)>,
+    lost: Vec<Lost>,
+    parts: FileParts,
+}
+
+fn read_file(files: &Files, id: FileId) -> FileRead {
     let unit = Unit::new(files, id);
     let selection = select(&unit);
-    let FileItems { found, mut made } = items::extract(&unit, &selection);
+    let FileItems { found, mut made, mut lost } = items::extract(&unit, &selection);
     let mut all: Vec<(Found, bool)> = found.into_iter().map(|found| (found, false)).collect();
     let dead = flipped(&unit, &selection).map(|unit| {
         let dead = select(&unit);
-        add_dead(&mut all, &mut made, &selection, items::extract(&unit, &dead));
+        let second = items::extract(&unit, &dead);
+        let only_there = |lost: &&Lost| lost.made.is_none() && !selection.contains(lost.token);
+        lost.extend(second.lost.iter().filter(only_there).cloned());
+        add_dead(&mut all, &mut made, &selection, second);
         dead
     });
-    (all, FileParts { selection, dead, made })
+    FileRead { found: all, lost, parts: FileParts { selection, dead, made } }
 }
 
 /// Adds the items that only the second selection shows.
@@ -564,18 +583,7 @@ fn item(
     found: Found,
     in_dead_branch: bool,
 ) -> Item {
-    let place = |tokens: Tokens| match found.made {
-        Some(made) => {
-            let made = &parts.made[made as usize];
-            let bytes = made.bytes_of(&tokens);
-            made.expansion.expanded.home(crate::text::Span { start: bytes.start, end: bytes.end }).range
-        }
-        None => {
-            let start = file.tokens.get(tokens.start as usize).map_or(0, |token| token.start());
-            let last = file.tokens.get((tokens.end.max(tokens.start + 1) - 1) as usize);
-            Range { file: id, start, end: last.map_or(start, |token| token.end()) }
-        }
-    };
+    let place = |tokens: Tokens| range_of(parts, file, id, found.made, tokens);
     let range = place(found.tokens.clone());
     let name_range = place(found.name_token..found.name_token + 1);
     let mut kind = found.kind;
@@ -600,44 +608,18 @@ fn item(
     }
 }
 
-/// The items of one file, a line each with its text below if `with_text`: for debugging.
-pub fn describe(tree: &Tree, file: FileId, with_text: bool) -> String {
-    let mut out = String::new();
-    let lines = crate::text::LineIndex::new(&tree.files.get(file).bytes);
-    for id in tree.ids().filter(|id| tree.item(*id).file == file) {
-        let item = tree.item(id);
-        let place = lines.place(item.name_range.start);
-        let kind = match &item.kind {
-            ItemKind::Function(parts) => format!(
-                "{}{:?} function ({}..{}{}){}",
-                if item.attributes.kernel {
-                    "kernel "
-                } else if item.attributes.device {
-                    "device "
-                } else {
-                    ""
-                },
-                parts.role,
-                parts.count.min,
-                parts.count.max,
-                if parts.count.variadic { ", .." } else { "" },
-                if parts.body.is_some() { "" } else { " declared" },
-            ),
-            ItemKind::Class(_) => "class".to_string(),
-            ItemKind::Instantiation { .. } => "instantiation".to_string(),
-            other => format!("{other:?}"),
-        };
-        let class = item.class.map_or(String::new(), |class| format!(" of {}", tree.item(class).qualified_name()));
-        let dead = if item.in_dead_branch { " (dead branch)" } else { "" };
-        out.push_str(&format!("{}:{} {} {kind}{class}{dead}\n", place.line, place.column, item.qualified_name()));
-        for bounds in &item.attributes.bounds {
-            out.push_str(&format!("    {bounds:?}\n"));
+/// Where tokens of a file, or of an expansion in it, stand.
+fn range_of(parts: &FileParts, file: &super::index::File, id: FileId, made: Option<u32>, tokens: Tokens) -> Range {
+    match made {
+        Some(made) => {
+            let made = &parts.made[made as usize];
+            let bytes = made.bytes_of(&tokens);
+            made.expansion.expanded.home(crate::text::Span { start: bytes.start, end: bytes.end }).range
         }
-        if with_text {
-            for line in tree.text(id).expanded.text.lines() {
-                out.push_str(&format!("    | {line}\n"));
-            }
+        None => {
+            let start = file.tokens.get(tokens.start as usize).map_or(0, |token| token.start());
+            let last = file.tokens.get((tokens.end.max(tokens.start + 1) - 1) as usize);
+            Range { file: id, start, end: last.map_or(start, |token| token.end()) }
         }
     }
-    out
 }

@@ -7,7 +7,7 @@
 use super::marks::Marks;
 use super::pieces::{self, Prepared};
 use crate::source::conditions::{self, Verdict};
-use crate::source::index::{Branch, Change, Condition, Directive, DirectiveKind, Files, MacroName};
+use crate::source::index::{Branch, Change, ChangeKind, Condition, Directive, DirectiveKind, Files, MacroName};
 use crate::text::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -143,7 +143,10 @@ impl<'f> Unit<'f> {
             Meaning::Unknown => {}
         }
         let known = self.files.changes(name).last().filter(|change| change.file == self.files.well_known())?;
-        Some(Definition { file: known.file, index: known.definition? })
+        match known.kind {
+            ChangeKind::Define(index) => Some(Definition { file: known.file, index }),
+            _ => None,
+        }
     }
 
     /// Whether the text of a branch is compiled.
@@ -294,7 +297,7 @@ impl<'f> Unit<'f> {
         let mut ahead: Vec<(Moment, Change)> =
             changes.filter_map(|change| Some((self.timeline().moment(change.file, change.start)?, *change))).collect();
         ahead.sort_unstable_by_key(|(moment, _)| *moment);
-        History { changes: ahead, settled: 0, applied: Vec::new() }
+        History { changes: ahead, settled: 0, applied: Vec::new(), pushed: Vec::new() }
     }
 
     fn outer(&self) -> Option<&Unit<'f>> {
@@ -329,6 +332,8 @@ struct History {
     changes: Vec<(Moment, Change)>,
     settled: usize,
     applied: Vec<(Moment, Meaning)>,
+    /// What `push_macro` kept, the newest last.
+    pushed: Vec<Meaning>,
 }
 
 impl History {
@@ -348,10 +353,17 @@ impl History {
             return;
         }
         self.settled += 1;
-        if happens {
-            let definition = change.definition.map(|index| Definition { file, index });
-            self.applied.push((*moment, definition.map_or(Meaning::Undefined, Meaning::Defined)));
+        if !happens {
+            return;
         }
+        let before = self.applied.last().map_or(Meaning::Unknown, |(_, meaning)| *meaning);
+        let meaning = match change.kind {
+            ChangeKind::Define(index) => Meaning::Defined(Definition { file, index }),
+            ChangeKind::Undef => Meaning::Undefined,
+            ChangeKind::Push => return self.pushed.push(before),
+            ChangeKind::Pop => self.pushed.pop().unwrap_or(before),
+        };
+        self.applied.push((*moment, meaning));
     }
 }
 

@@ -28,8 +28,12 @@ pub(super) fn index(path: String, bytes: Box<[u8]>, lexed: Lexed) -> File {
             let line_end = line_end(&file.tokens, at);
             directive(&mut file, at, line_end, &mut open);
             at = line_end;
+        } else if let Some((kind, end)) = pragma_operator(&file, at, token) {
+            let branch = open.last().copied().unwrap_or(0);
+            file.directives.push(Directive { kind, start: at, end, branch });
+            at = end;
         } else {
-            if is_marked(&file, at, token) {
+            if is_marked(token, at as usize, &|at| file.text(at as u32)) {
                 file.marked.push(at);
             }
             at += 1;
@@ -104,8 +108,38 @@ fn directive(file: &mut File, start: u32, end: u32, open: &mut Vec<u32>) {
             open.pop();
             push(file, DirectiveKind::EndIf, parent);
         }
+        b"pragma" if file.text(argument + 1) == b"(" && argument + 2 < end => {
+            let kind = match file.text(argument) {
+                b"push_macro" => DirectiveKind::Push(argument + 2),
+                b"pop_macro" => DirectiveKind::Pop(argument + 2),
+                _ => DirectiveKind::Other,
+            };
+            push(file, kind, around);
+        }
         _ => push(file, DirectiveKind::Other, around),
     }
+}
+
+/// `_Pragma("push_macro(\"X\")")`, and where it ends.
+fn pragma_operator(file: &File, at: u32, token: Token) -> Option<(DirectiveKind, u32)> {
+    if token.first() != b'_' || token.bytes(&file.bytes) != b"_Pragma" || file.text(at + 1) != b"(" {
+        return None;
+    }
+    let text = file.text(at + 2);
+    let kind = if text.starts_with(b"\"push_macro") {
+        DirectiveKind::Push(at + 2)
+    } else if text.starts_with(b"\"pop_macro") {
+        DirectiveKind::Pop(at + 2)
+    } else {
+        return None;
+    };
+    Some((kind, (at + 4).min(file.tokens.len() as u32)))
+}
+
+/// The last word in a string.
+pub(super) fn quoted_name(string: &[u8]) -> &[u8] {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    string.split(|byte| !is_word(byte)).rfind(|word| !word.is_empty()).unwrap_or_default()
 }
 
 fn open_branch(file: &mut File, condition: Condition, parent: u32, previous: Option<u32>, start: u32, text: u32) {
@@ -164,26 +198,27 @@ fn include(file: &File, start: u32, line: Range<u32>, branch: u32) -> Include {
     }
 }
 
-fn is_marked(file: &File, at: u32, token: Token) -> bool {
+/// Whether a token may begin or name a kernel or a barrier; `text` gives those beside it.
+pub fn is_marked<'t>(token: Token, at: usize, text: &impl Fn(usize) -> &'t [u8]) -> bool {
     match token.kind() {
         TokenKind::Identifier => match token.first() {
-            b'_' | b'a' | b'b' | b'c' | b's' => is_marked_word(file, at, token.bytes(&file.bytes)),
+            b'_' | b'a' | b'b' | b'c' | b's' => is_marked_word(at, text),
             _ => false,
         },
         TokenKind::String => {
-            let bytes = token.bytes(&file.bytes);
+            let bytes = text(at);
             bytes.len() > 5 && (memmem::find(bytes, b"bar.").is_some() || memmem::find(bytes, b"barrier.").is_some())
         }
         _ => false,
     }
 }
 
-fn is_marked_word(file: &File, at: u32, word: &[u8]) -> bool {
-    match word {
+fn is_marked_word<'t>(at: usize, text: &impl Fn(usize) -> &'t [u8]) -> bool {
+    match text(at) {
         b"__global__" | b"cluster_sync" | b"cluster_wait" | b"cluster_arrive" | b"arrive_and_wait"
         | b"barrier_wait" => true,
         b"barrier_arrive" | b"barrier_sync" => true,
-        b"sync" => file.text(at + 1) == b"(" && at > 0 && matches!(file.text(at - 1), b"." | b"->" | b"::"),
-        _ => word.starts_with(b"__sync") || word.starts_with(b"__barrier_sync"),
+        b"sync" => text(at + 1) == b"(" && at > 0 && matches!(text(at - 1), b"." | b"->" | b"::"),
+        word => word.starts_with(b"__sync") || word.starts_with(b"__barrier_sync"),
     }
 }

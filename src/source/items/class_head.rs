@@ -16,6 +16,8 @@ pub(super) struct ClassHead {
     /// The opening brace.
     pub body: Option<usize>,
     pub is_union: bool,
+    /// A macro behind the name that is no attribute: bases, the body, the brace that opens it.
+    pub hidden: Option<usize>,
 }
 
 /// The class that the declaration at `start` defines or declares forward; none if it declares anything else.
@@ -34,6 +36,10 @@ pub(super) fn class_head(view: &View, start: usize, macro_use: &dyn Fn(usize) ->
                 if view.byte(at, b'(') {
                     at = view.behind(at);
                 }
+            }
+            TokenKind::Identifier if head.name.is_some() && brings_more(view, at, &macro_use(at)) => {
+                head.hidden = Some(at);
+                return Some(head);
             }
             TokenKind::Identifier if view.byte(at + 1, b'(') => {
                 // `struct ALIGN(8) Name {`, but not `struct Result make(int) {`.
@@ -79,6 +85,11 @@ pub(super) fn class_head(view: &View, start: usize, macro_use: &dyn Fn(usize) ->
         }
     }
     None
+}
+
+fn brings_more(view: &View, at: usize, use_of: &MacroUse) -> bool {
+    let is_use = use_of.is_macro && (!use_of.function_like || view.byte(at + 1, b'('));
+    is_use && !use_of.well_known && (use_of.names || use_of.braces)
 }
 
 fn behind_specifiers(view: &View, start: usize, macro_use: &dyn Fn(usize) -> MacroUse) -> usize {

@@ -51,6 +51,8 @@ pub(super) enum Read {
     Variables(Vec<usize>),
     /// Tokens that open a scope nobody declared: `UNKNOWN_NAMESPACE_MACRO {`.
     Scope(usize),
+    /// A macro here brings parameters, a body or the end: only what it stands for can be read.
+    Hidden(usize),
     Nothing,
 }
 
@@ -73,6 +75,8 @@ pub(super) struct MacroUse {
     pub host: bool,
     /// Braces or semicolons.
     pub braces: bool,
+    /// Parentheses that are no attribute's or macro's arguments.
+    pub parentheses: bool,
     /// Takes arguments.
     pub function_like: bool,
     /// Defined by no file of the run but known from elsewhere; a function of that name counts for more.
@@ -100,6 +104,7 @@ pub(super) fn read(view: &View, start: usize, macro_use: &dyn Fn(usize) -> Macro
         at: start,
         out: Declaration::empty(start),
         candidates: Vec::new(),
+        behind_name: start,
         requirements: Vec::new(),
     };
     reader.head();
@@ -118,6 +123,8 @@ struct Reader<'a, 'v> {
     at: usize,
     out: Declaration,
     candidates: Vec<Candidate>,
+    /// Behind the last name, its template arguments, and macros behind it that are attributes.
+    behind_name: usize,
     requirements: Vec<Range<usize>>,
 }
 
@@ -148,7 +155,7 @@ impl Reader<'_, '_> {
                         b"class" | b"struct" | b"union" | b"enum" => something_before && !view.is(self.at - 1, b"::"),
                         _ => false,
                     };
-                    if anew && !self.typed() {
+                    if anew {
                         // A macro invocation stood before it, or an attribute nobody knows.
                         self.out.next = self.at;
                         return;
@@ -191,9 +198,16 @@ impl Reader<'_, '_> {
                         self.out.attributes.device |= use_of.device;
                         self.out.attributes.host |= use_of.host;
                         let has_arguments = use_of.function_like && view.byte(self.at + 1, b'(');
+                        if self.is_hidden_behind(&use_of, has_arguments) {
+                            return self.hidden();
+                        }
                         let marks = use_of.kernel || use_of.device || use_of.host;
                         if !use_of.names && !use_of.braces || marks && !has_arguments {
-                            self.at = if has_arguments { self.behind_arguments(self.at + 1) } else { self.at + 1 };
+                            let end = if has_arguments { self.behind_arguments(self.at + 1) } else { self.at + 1 };
+                            if self.behind_name == self.at {
+                                self.behind_name = end;
+                            }
+                            self.at = end;
                             if !self.typed() && !has_type {
                                 result_start = self.at;
                                 path.segments.clear();
@@ -209,6 +223,7 @@ impl Reader<'_, '_> {
                     }
                     path.segments.push(Segment { at: self.at, arguments: None });
                     self.at += 1;
+                    self.behind_name = self.at;
                 }
                 TokenKind::Punctuator | TokenKind::LaunchOpen | TokenKind::LaunchClose => match view.text(self.at) {
                     b"::" => self.at += 1,
@@ -219,6 +234,7 @@ impl Reader<'_, '_> {
                                     last.arguments = Some(self.at + 1..end - 1);
                                 }
                                 self.at = end;
+                                self.behind_name = end;
                             }
                             None => self.at += 1,
                         }
@@ -289,6 +305,26 @@ impl Reader<'_, '_> {
         self.out.next = view.len();
     }
 
+    /// Whether a macro here shapes the declaration beyond its words.
+    fn is_hidden_behind(&self, use_of: &MacroUse, has_arguments: bool) -> bool {
+        let view = self.view;
+        if use_of.function_like && !has_arguments {
+            return false;
+        }
+        if view.cut_at(self.at).is_some() {
+            return true;
+        }
+        // `TEST_CASE("..") {`: what counts is the body that follows.
+        let has_body = has_arguments && view.byte(view.behind(self.at + 1), b'{');
+        let has_braces = || use_of.braces || has_arguments && view.inside(self.at + 1).any(|at| view.byte(at, b'{'));
+        !has_body && has_braces() || use_of.parentheses && !(has_arguments && use_of.names)
+    }
+
+    fn hidden(&mut self) {
+        self.out.read = Read::Hidden(self.at);
+        self.out.next = self.at;
+    }
+
     /// Whether parentheses after a name were met that some type stands before: those of a function.
     fn typed(&self) -> bool {
         self.candidates.iter().any(|candidate| candidate.had_type)
@@ -329,9 +365,7 @@ impl Reader<'_, '_> {
 
     /// Whether the `(` here belongs to the name in `path`.
     fn named_by(&self, path: &Path, start: usize) -> bool {
-        let Some(last) = path.segments.last() else { return false };
-        let end = last.arguments.as_ref().map_or(last.at, |arguments| arguments.end);
-        self.at > start && end + 1 == self.at
+        !path.segments.is_empty() && self.at > start && self.behind_name == self.at
     }
 
     fn candidate(&mut self, path: Path, had_type: bool, result_start: usize, is_macro: bool) {

@@ -2,7 +2,9 @@
 //!
 //! A macro at namespace scope that holds braces, and a declaration whose name a macro makes, are expanded and walked in turn.
 
+mod cuts;
 mod expansion;
+mod lost;
 mod types;
 
 use super::attributes::Attributes;
@@ -29,7 +31,8 @@ const MAX_MADE_TOKENS: usize = 2_000_000;
 pub fn extract(unit: &Unit, selection: &Selection) -> FileItems {
     let file = unit.files.get(unit.file);
     let seen: Vec<u32> = selection.tokens().collect();
-    let view = View::new(&file.bytes, &file.tokens, seen);
+    let cuts = cuts::find(unit, selection, &seen);
+    let view = View::cut(&file.bytes, &file.tokens, seen, cuts);
     let mut walk = Walk::new(Some((unit, selection)));
     walk.run(&Source { view: &view, made: None, dropped: &[] });
     walk.items
@@ -82,8 +85,10 @@ impl<'u, 'f> Walk<'u, 'f> {
     fn run(&mut self, source: &Source) {
         let mut at = 0;
         while at < source.view.len() {
-            let next = self.declaration(source, at);
-            at = next.max(at + 1);
+            let before = self.before();
+            let next = self.declaration(source, at).max(at + 1);
+            self.note_lost(source, at..next, before);
+            at = next;
         }
     }
 
@@ -135,6 +140,9 @@ impl<'u, 'f> Walk<'u, 'f> {
         }
         let macro_use = |at: usize| self.macro_use(source, at);
         let read = declaration::read(view, at, &macro_use);
+        if let Read::Hidden(at) = read.read {
+            return self.hidden_by_macro(source, start, at);
+        }
         if let Some(next) = self.reshaped_by_macro(source, start, &read) {
             return next;
         }
@@ -174,7 +182,7 @@ impl<'u, 'f> Walk<'u, 'f> {
                 self.open_scope(source, open, None, None);
                 return open + 1;
             }
-            Read::Nothing => {}
+            Read::Hidden(_) | Read::Nothing => {}
         }
         next
     }
@@ -285,7 +293,7 @@ impl<'u, 'f> Walk<'u, 'f> {
         {
             path = path.iter().cloned().chain([name]).collect();
         }
-        let closed = source.view.is_closed(open);
+        let closed = source.view.is_closed_in_plain(open);
         let end = closed.then(|| (source.made, source.view.inside(open).end));
         // Whatever stands in a scope without name inside a class belongs to that class.
         let class = class.or(around.and_then(|scope| scope.class));

@@ -38,8 +38,11 @@ impl MacroUses {
         let well_known = first.file == unit.files.well_known();
         let mut brings = MacroUse { is_macro: true, well_known, ..MacroUse::default() };
         let mut reached = vec![first];
+        // Which of them stand outside all parentheses.
+        let mut outside = vec![true];
         let mut next = 0;
         while let Some(definition) = reached.get(next).copied() {
+            let is_outside = outside[next];
             next += 1;
             let file = unit.files.get(definition.file);
             let define = &file.macros[definition.index as usize];
@@ -47,10 +50,16 @@ impl MacroUses {
                 brings.function_like = define.params.is_some();
             }
             let mut depth = 0usize;
+            // Whether parentheses that open now are arguments of the word before.
+            let mut takes_them = false;
             for token in define.body.clone().filter_map(|at| file.tokens.get(at as usize)) {
+                let takes = std::mem::take(&mut takes_them);
                 match token.kind() {
                     TokenKind::Punctuator => match token.first() {
-                        b'(' | b'[' => depth += 1,
+                        b'(' | b'[' => {
+                            brings.parentheses |= token.first() == b'(' && depth == 0 && is_outside && !takes;
+                            depth += 1;
+                        }
                         b')' | b']' => depth = depth.saturating_sub(1),
                         b'{' | b'}' | b';' => brings.braces = true,
                         _ => {}
@@ -61,15 +70,20 @@ impl MacroUses {
                             b"__global__" => brings.kernel = true,
                             b"__device__" => brings.device = true,
                             b"__host__" => brings.host = true,
-                            b"_Pragma" | b"__pragma" => {}
-                            word if is_specifier(word) => {}
+                            b"_Pragma" | b"__pragma" | b"final" | b"override" => takes_them = true,
+                            word if is_specifier(word) => takes_them = true,
                             word => {
+                                takes_them = matches!(word, b"decltype" | b"typeof" | b"sizeof" | b"alignof");
                                 let inner = unit.files.macro_name(word);
                                 let inner = inner.and_then(|name| unit.definition(name, moment, Some(asked_at)));
                                 match inner {
-                                    Some(inner) if reached.contains(&inner) => {}
-                                    Some(inner) if reached.len() < MAX_MACROS => reached.push(inner),
-                                    Some(_) => {}
+                                    Some(inner) => {
+                                        takes_them = true;
+                                        if reached.len() < MAX_MACROS && !reached.contains(&inner) {
+                                            reached.push(inner);
+                                            outside.push(is_outside && depth == 0);
+                                        }
+                                    }
                                     None => brings.names |= depth == 0,
                                 }
                             }

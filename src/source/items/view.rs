@@ -18,24 +18,46 @@ pub(crate) struct View<'a> {
     partner: Vec<u32>,
     /// The innermost bracket open at each token, and one more; 0 where there is none.
     round: Vec<u32>,
+    cuts: Vec<Cut>,
+}
+
+/// The use of a macro that brings brackets without their partners.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    /// Its name and, with arguments, their closing parenthesis: what it opens begins at the one, what it closes ends at the other.
+    pub at: usize,
+    pub last: usize,
+    /// What has no partner inside, in order: first closing ones, then opening ones.
+    pub brackets: Vec<u8>,
+}
+
+impl Cut {
+    fn opens(&self) -> bool {
+        self.brackets.last().is_some_and(|bracket| matches!(bracket, b'(' | b'[' | b'{'))
+    }
 }
 
 impl<'a> View<'a> {
     /// `seen` are ascending positions in `tokens`.
     pub fn new(bytes: &'a [u8], tokens: &'a [Token], seen: Vec<u32>) -> View<'a> {
-        View::matched(bytes.into(), tokens.into(), seen)
+        View::matched(bytes.into(), tokens.into(), seen, Vec::new())
+    }
+
+    /// The same where macros, in order, bring some of the brackets.
+    pub fn cut(bytes: &'a [u8], tokens: &'a [Token], seen: Vec<u32>, cuts: Vec<Cut>) -> View<'a> {
+        View::matched(bytes.into(), tokens.into(), seen, cuts)
     }
 
     /// Over all tokens of a text that the view keeps.
     pub fn owned(text: String) -> View<'static> {
         let tokens = lex(text.as_bytes()).tokens;
         let seen: Vec<u32> = (0..tokens.len() as u32).collect();
-        View::matched(text.into_bytes().into(), tokens.into(), seen)
+        View::matched(text.into_bytes().into(), tokens.into(), seen, Vec::new())
     }
 
-    fn matched(bytes: Cow<'a, [u8]>, tokens: Cow<'a, [Token]>, seen: Vec<u32>) -> View<'a> {
+    fn matched(bytes: Cow<'a, [u8]>, tokens: Cow<'a, [Token]>, seen: Vec<u32>, cuts: Vec<Cut>) -> View<'a> {
         let (partner, round) = (vec![0; seen.len()], vec![0; seen.len()]);
-        let mut view = View { bytes, tokens, seen, partner, round };
+        let mut view = View { bytes, tokens, seen, partner, round, cuts };
         view.match_brackets();
         view.enclose();
         view
@@ -123,6 +145,11 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The seen token at a position in the whole token list.
+    pub fn index_of(&self, position: u32) -> Option<usize> {
+        self.seen.binary_search(&position).ok()
+    }
+
     /// The range of the whole token list that seen tokens `from..to` span.
     pub fn range(&self, range: Range<usize>) -> Range<u32> {
         let start = self.position(range.start);
@@ -168,7 +195,35 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Whether what opens at `open`, a bracket or a macro, ends at a bracket of its own.
+    pub fn is_closed_in_plain(&self, open: usize) -> bool {
+        self.is_closed(open) && self.byte(self.inside(open).end, b'}')
+    }
+
+    /// The macro used at `at`, if it brings brackets without their partners.
+    pub fn cut_at(&self, at: usize) -> Option<&Cut> {
+        let index = self.cuts.partition_point(|cut| cut.at < at);
+        self.cuts.get(index).filter(|cut| cut.at == at)
+    }
+
+    /// The brackets that have no partner, in order.
+    pub fn brackets_left(&self) -> Vec<u8> {
+        let is_left = |at: &usize| match self.text(*at) {
+            b"(" | b"[" | b"{" => !self.is_closed(*at),
+            b")" | b"]" | b"}" => self.opener(*at) == *at,
+            _ => false,
+        };
+        (0..self.len()).filter(is_left).filter_map(|at| self.text(at).first().copied()).collect()
+    }
+
+    pub fn opens_brace(&self, at: usize) -> bool {
+        self.byte(at, b'{') || self.cut_at(at).is_some_and(|cut| cut.brackets.contains(&b'{'))
+    }
+
     pub fn is_open_bracket(&self, at: usize) -> bool {
+        if self.cut_at(at).is_some_and(Cut::opens) {
+            return true;
+        }
         self.token(at).and_then(bracket).is_some_and(|byte| matches!(byte, b'(' | b'[' | b'{'))
     }
 
@@ -264,62 +319,87 @@ impl<'a> View<'a> {
     }
 
     fn match_brackets(&mut self) {
-        // Open brackets, and for each open brace where its inside begins in that stack and how many `(` and `[` are open there.
-        let mut open: Vec<(u8, u32)> = Vec::new();
-        let mut braces: Vec<(usize, [u32; 2])> = vec![(0, [0; 2])];
+        let mut open = Open { stack: Vec::new(), braces: vec![(0, [0; 2])] };
+        let cuts = std::mem::take(&mut self.cuts);
+        let mut next_cut = cuts.iter().peekable();
         for at in 0..self.seen.len() {
-            let Some(byte) = bracket(self.tokens[self.seen[at] as usize]) else { continue };
-            let kind = match byte {
-                b'(' | b')' => 0,
-                b'[' | b']' => 1,
-                _ => 2,
-            };
-            match byte {
-                b'{' => {
-                    open.push((2, at as u32));
-                    braces.push((open.len(), [0; 2]));
-                    continue;
-                }
-                b'(' | b'[' => {
-                    open.push((kind, at as u32));
-                    if let Some((_, counts)) = braces.last_mut() {
-                        counts[kind as usize] += 1;
+            if let Some(cut) = next_cut.next_if(|cut| cut.at <= at) {
+                for bracket in &cut.brackets {
+                    match bracket {
+                        b'(' | b'[' | b'{' => open.open(*bracket, at),
+                        _ => drop(self.close(*bracket, cut.last, &mut open)),
                     }
-                    continue;
                 }
-                _ => self.partner[at] = at as u32,
+                continue;
             }
-            if kind == 2 && braces.len() > 1 {
-                // A brace ends whatever is still open inside it.
-                let (inside, _) = braces.pop().unwrap_or_default();
-                self.close(at, &mut open, inside - 1, &mut [0; 2]);
-            } else if let Some((inside, counts)) = braces.last_mut()
-                && kind < 2
-                && counts[kind as usize] > 0
-                && let Some(found) = open[*inside..].iter().rposition(|(opened, _)| *opened == kind)
-            {
-                let opening = *inside + found;
-                self.close(at, &mut open, opening, counts);
+            match bracket(self.tokens[self.seen[at] as usize]) {
+                Some(opening @ (b'(' | b'[' | b'{')) => open.open(opening, at),
+                Some(closing) => {
+                    self.partner[at] = at as u32;
+                    if let Some(opening) = self.close(closing, at, &mut open) {
+                        self.partner[at] = opening;
+                    }
+                }
+                None => {}
             }
         }
-        for (_, unmatched) in open {
+        for (_, unmatched) in open.stack {
             self.partner[unmatched as usize] = self.seen.len() as u32 | UNMATCHED;
         }
+        self.cuts = cuts;
     }
 
-    /// The bracket at `at` closes `open[opening]`; what was opened since then stays unmatched.
-    fn close(&mut self, at: usize, open: &mut Vec<(u8, u32)>, opening: usize, counts: &mut [u32; 2]) {
-        for (index, (kind, bracket)) in open.drain(opening..).enumerate() {
-            if kind < 2 {
-                counts[kind as usize] = counts[kind as usize].saturating_sub(1);
-            }
-            if index == 0 {
-                self.partner[bracket as usize] = at as u32;
-                self.partner[at] = bracket;
-            } else {
-                self.partner[bracket as usize] = at as u32 | UNMATCHED;
+    /// What the closing bracket at `at` closes, if anything; all that was opened since then stays unmatched.
+    fn close(&mut self, bracket: u8, at: usize, open: &mut Open) -> Option<u32> {
+        let (inside, counts) = open.braces.last()?;
+        let opening = match kind(bracket) {
+            BRACE if open.braces.len() > 1 => inside - 1,
+            BRACE => return None,
+            kind if counts[kind as usize] == 0 => return None,
+            kind => inside + open.stack[*inside..].iter().rposition(|(opened, _)| *opened == kind)?,
+        };
+        if kind(bracket) == BRACE {
+            // A brace ends whatever is still open inside it.
+            open.braces.pop();
+        } else if let Some((_, counts)) = open.braces.last_mut() {
+            for (kind, _) in &open.stack[opening..] {
+                counts[*kind as usize] = counts[*kind as usize].saturating_sub(1);
             }
         }
+        let mut closed = open.stack.drain(opening..).map(|(_, bracket)| bracket);
+        let partner = closed.next()?;
+        closed.for_each(|unmatched| self.partner[unmatched as usize] = at as u32 | UNMATCHED);
+        self.partner[partner as usize] = at as u32;
+        Some(partner)
+    }
+}
+
+/// Brackets that are open.
+struct Open {
+    stack: Vec<(u8, u32)>,
+    /// For each open brace where its inside begins in the stack, and how many `(` and `[` are open there.
+    braces: Vec<(usize, [u32; 2])>,
+}
+
+impl Open {
+    fn open(&mut self, bracket: u8, at: usize) {
+        let kind = kind(bracket);
+        self.stack.push((kind, at as u32));
+        if kind == BRACE {
+            self.braces.push((self.stack.len(), [0; 2]));
+        } else if let Some((_, counts)) = self.braces.last_mut() {
+            counts[kind as usize] += 1;
+        }
+    }
+}
+
+const BRACE: u8 = 2;
+
+fn kind(bracket: u8) -> u8 {
+    match bracket {
+        b'(' | b')' => 0,
+        b'[' | b']' => 1,
+        _ => BRACE,
     }
 }
 

@@ -103,6 +103,10 @@ impl Reader<'_, '_> {
         }
         // Macros may hide initialisers: then the next brace is the body.
         while at < view.len() && !view.byte(at, b'{') && !view.byte(at, b';') && !view.byte(at, b'}') {
+            if self.brings_end(at) {
+                self.at = at;
+                return self.hidden();
+            }
             at = view.step(at);
         }
         self.at = at;
@@ -124,11 +128,20 @@ impl Reader<'_, '_> {
                     at = self.at;
                     continue;
                 }
+                _ if self.brings_end(at) => {
+                    self.at = at;
+                    return self.hidden();
+                }
                 _ => at = view.step(at),
             }
         }
         self.at = at;
         self.function(Some(start..end.unwrap_or(at)), None);
+    }
+
+    /// Whether a macro at `at` may bring the body.
+    fn brings_end(&self, at: usize) -> bool {
+        self.view.identifier(at).is_some() && (self.macro_use)(at).braces
     }
 
     fn chosen(&self) -> usize {

@@ -115,6 +115,10 @@ impl Walk<'_, '_> {
     pub(super) fn class(&mut self, source: &Source, start: usize, at: usize, templates: &[Tokens]) -> Option<usize> {
         let view = source.view;
         let head = class_head(view, at, &|at| self.macro_use(source, at))?;
+        if let Some(hidden) = head.hidden {
+            let end = view.behind_statement(self.end_of_declaration(source, hidden));
+            return Some(self.walk_expansion(source, start..end).unwrap_or(end));
+        }
         let Some(open) = head.body else {
             return Some(view.behind_statement(at));
         };
