@@ -23,11 +23,21 @@ pub struct Function {
     pub requires: Vec<Expr>,
     /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.
     pub initialisers: Vec<(Path, Vec<Expr>)>,
-    /// A method that leaves its object as it is: `size() const`.
+    /// A method that leaves its object as it is: `size() const`. So does a lambda that is not `mutable`.
     pub leaves_object: bool,
+    pub object: RefQualifier,
     pub body: Stmt,
     /// A part of the body that could not be understood, so that control flow may be missing.
     pub unreadable: Option<Span>,
+}
+
+/// The objects that a method is for, by what stands behind its parameters: `take() &&`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum RefQualifier {
+    #[default]
+    None,
+    Lvalue,
+    Rvalue,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +69,8 @@ pub struct Class {
     /// Names of members that share memory: by union, by part of it (a member, or those of a struct without a name).
     pub unions: Vec<Vec<Vec<Name>>>,
     pub aliases: Vec<(Name, Type)>,
+    /// `using Base::f;`
+    pub usings: Vec<Path>,
     pub enumerators: Vec<(Name, Option<Expr>)>,
     /// Bodies written inside the class. Methods defined elsewhere are items of their own.
     pub methods: Vec<Arc<Function>>,
@@ -245,12 +257,16 @@ pub struct Expr {
 
 #[derive(Clone, Debug)]
 pub enum ExprKind {
-    /// Integers, characters and booleans; a value beyond 64 bits wraps. `unsigned` for a `u` suffix or a hexadecimal literal that needs it.
+    /// Integers, characters and booleans; a value beyond 64 bits wraps.
     Int {
         value: i64,
-        unsigned: bool,
+        ty: IntType,
     },
-    Float(f64),
+    /// `1.0f` has 32 bits, `1.0` has 64.
+    Float {
+        value: f64,
+        bits: u8,
+    },
     Str(String),
     Null,
     This,
@@ -296,10 +312,23 @@ pub enum ExprKind {
     Expansion(Box<Expr>),
     /// `(args + ...)` and its kin; the operator and what it folds.
     Fold(BinaryOp, Box<Expr>),
+    /// `sizeof...(args)`
+    PackSize(Name),
     /// `sizeof`, `alignof`, `decltype`, `noexcept`: nothing in it runs.
     Unevaluated(Box<Option<Type>>),
     Asm(Box<Asm>),
     Unreadable,
+}
+
+/// The type of a literal, by its spelling and its size.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum IntType {
+    Bool,
+    Char,
+    Int,
+    Unsigned,
+    Long,
+    UnsignedLong,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

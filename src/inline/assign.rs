@@ -14,6 +14,11 @@ impl Builder<'_> {
     pub fn eval_assign(&mut self, op: Option<BinaryOp>, target: &Expr, value: &Expr, span: Span) -> (Ev, Ev) {
         // The right side first: its calls may write what the left reads.
         let new = if let ExprKind::InitList(_) = value.kind { None } else { Some(self.eval(value)) };
+        if let Some(new) = &new
+            && self.write_by_pointer(target, new, span)
+        {
+            return (new.clone(), new.clone());
+        }
         let place = self.eval_place(target);
         let ty = place.ty.value().clone();
         let Some(new) = new else {
@@ -130,7 +135,7 @@ impl Builder<'_> {
                 let ev = self.eval_place(inner);
                 let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
                 let category = if to_moves { Category::Moved } else { ev.category };
-                return Ev { ty, category, ..ev };
+                return Ev { ty, category, is_const: pointee.is_const, ..ev };
             }
             Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
                 return self.construct_value(&to, std::slice::from_ref(inner), span);

@@ -6,7 +6,7 @@ use super::copies::Copying;
 use super::facts::{self, Holds};
 use super::lifetimes::converts;
 use super::scope::Binding;
-use super::types::{Bound, Callable, ClassTy, Ty};
+use super::types::{Bound, Callable, ClassTy, Pointee, Ty};
 use super::values::{Category, Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
@@ -79,7 +79,7 @@ impl Builder<'_> {
             && self.searched.get() < self.limits.searched / 8
     }
 
-    fn calls_itself(&mut self, callable: &Callable) -> bool {
+    pub fn calls_itself(&mut self, callable: &Callable) -> bool {
         self.has_own_item(callable)
             && self
                 .program
@@ -152,7 +152,7 @@ impl Builder<'_> {
         self.bind_template(scope, &function.template, &bounds);
         let mut this_object = None;
         if let (Some(address), Some(class)) = (this_address, &callable.class) {
-            let pointer = Ty::pointer_to(Ty::Class(class.clone()));
+            let pointer = this_type(class, &function);
             if self.calls_itself(callable) {
                 // The object may be another one in each call.
                 let object = self.temporary("this", &pointer, span);
@@ -183,7 +183,7 @@ impl Builder<'_> {
             let slot = self.address(object, span);
             let value = self.load(slot, false, span);
             this_address = Some(value);
-            let ty = Ty::pointer_to(Ty::Class(class.clone()));
+            let ty = this_type(class, &function);
             self.bind_in(scope, &Name::from("this"), Binding::Value { value, ty });
         }
         if let Some(unreadable) = function.unreadable {
@@ -283,7 +283,8 @@ impl Builder<'_> {
         let ty = result.value().clone();
         if is_reference {
             let target = self.load(address, false, span);
-            return Ev::place(target, ty);
+            let is_const = matches!(result, Ty::Reference(target) if target.is_const);
+            return Ev::place(target, ty).fixed_if(is_const);
         }
         if ty.is_aggregate() {
             return Ev::made(address, ty);
@@ -350,7 +351,8 @@ impl Builder<'_> {
                 return;
             }
             if self.active[index].may_be_direct && ev.is_place() {
-                self.active[index].direct = Some(ev.clone());
+                let is_const = matches!(&result, Ty::Reference(target) if target.is_const);
+                self.active[index].direct = Some(ev.clone().fixed_if(is_const));
             }
             let target = self.address_of(&ev, span);
             if self.active[index].result.value() == &Ty::Unknown {
@@ -460,6 +462,12 @@ impl Builder<'_> {
     // Closures
 
     // Constructors
+}
+
+/// The type of `this` in a method.
+fn this_type(class: &Arc<ClassTy>, function: &Function) -> Ty {
+    let of = Ty::Class(class.clone());
+    Ty::Pointer(Arc::new(Pointee { ty: of, is_const: function.leaves_object, is_volatile: false, restrict: false }))
 }
 
 /// The same function with the same template arguments; arguments that nobody knows (`N / 2` of an open `N`) count as the same.

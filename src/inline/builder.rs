@@ -2,12 +2,13 @@
 //!
 //! Constants are folded as they are emitted; everything else is left to the analysis.
 
+use super::constant_parts::ConstantParts;
 use super::memo::Memo;
 use super::program::Program;
 use super::scope::{Binding, Scope, ScopeId};
 use super::types::{Bound, Callable, ClassTy, Ty, UNSIGNED};
 use crate::graph::*;
-use crate::program::{BinaryOp, Expr, Function, Lambda, Name, UnaryOp};
+use crate::program::{BinaryOp, Expr, ExprKind, Function, Lambda, Name, Path, TemplateArg, Type, TypeKind, UnaryOp};
 use crate::text::Span;
 use crate::words::Words;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -77,6 +78,8 @@ pub struct Builder<'p> {
     pub is_lenient: bool,
     /// The thread index or the block's extent has been copied as a whole.
     pub copied_index: bool,
+    /// Objects that are declared `const`.
+    pub const_objects: FxHashSet<ObjectId>,
     /// Classes of the objects that are of one.
     pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
     pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
@@ -84,6 +87,10 @@ pub struct Builder<'p> {
     pub keeps_temporaries: bool,
     /// Addresses of members that share memory, with the names of the others.
     pub overlays: FxHashMap<Value, Vec<Name>>,
+    /// Members of classes' values that are template arguments.
+    pub constant_parts: FxHashMap<Value, ConstantParts>,
+    /// Classes of what pointers of a body point to for as long as it runs.
+    pub pointed_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
     /// What pointers at namespace scope may point to; whether that is all.
     pub pointees: FxHashMap<ObjectId, (Vec<(ItemId, Expr)>, bool)>,
     /// Addresses of what parameters are bound to that `forward` hands on as it came.
@@ -203,10 +210,13 @@ impl<'p> Builder<'p> {
             memo: Memo::default(),
             is_lenient: false,
             copied_index: false,
+            const_objects: FxHashSet::default(),
             object_classes: FxHashMap::default(),
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             overlays: FxHashMap::default(),
+            constant_parts: FxHashMap::default(),
+            pointed_classes: FxHashMap::default(),
             pointees: FxHashMap::default(),
             movable: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
@@ -507,17 +517,34 @@ impl<'p> Builder<'p> {
     }
 
     pub fn names_of_packs(&self, expr: &Expr) -> Vec<(Name, usize)> {
-        let mut packs = Vec::new();
-        super::visit::visit(vec![super::visit::Node::Expr(expr)], |node| {
-            if let super::visit::Node::Expr(Expr { kind: crate::program::ExprKind::Name(path), .. }) = node {
-                for segment in &path.segments {
-                    if let Some(Binding::Pack(list)) = self.local(&segment.name) {
-                        packs.push((segment.name.clone(), list.len()));
-                    }
-                }
+        use super::visit::{Node, visit};
+        let mut paths: Vec<&Path> = Vec::new();
+        visit(vec![Node::Expr(expr)], |node| {
+            match node {
+                Node::Expr(Expr { kind: ExprKind::Name(path), .. }) => paths.push(path),
+                Node::Type(Type { kind: TypeKind::Named(path), .. }) => paths.push(path),
+                _ => {}
             }
             true
         });
+        let mut packs = Vec::new();
+        let mut at = 0;
+        while let Some(path) = paths.get(at).copied() {
+            at += 1;
+            for segment in &path.segments {
+                if let Some(Binding::Pack(list)) = self.local(&segment.name) {
+                    packs.push((segment.name.clone(), list.len()));
+                }
+                for arg in segment.args.iter().flatten() {
+                    match arg {
+                        TemplateArg::Type(Type { kind: TypeKind::Named(path), .. })
+                        | TemplateArg::Either(Type { kind: TypeKind::Named(path), .. }, _)
+                        | TemplateArg::Expr(Expr { kind: ExprKind::Name(path), .. }) => paths.push(path),
+                        _ => {}
+                    }
+                }
+            }
+        }
         packs
     }
 }

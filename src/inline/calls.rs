@@ -1,16 +1,13 @@
 //! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
 
 use super::builder::Builder;
-use super::copies::binds;
-use super::memo::ScoreKey;
 use super::names::Found;
-use super::scope::{Binding, ScopeId};
-use super::types::{Bound, Callable, Ty, fit};
-use super::values::{Category, Ev, What};
+use super::scope::Binding;
+use super::types::{Bound, Callable, Ty};
+use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
-use std::sync::Arc;
 
 /// Candidates beyond which a call is not followed.
 pub const CANDIDATES: usize = 4;
@@ -36,9 +33,6 @@ impl<'e> Arg<'e> {
         self.ev.as_ref().map_or(Ty::Unknown, |ev| ev.ty.clone())
     }
 }
-
-/// So many overloads are weighed for nothing.
-const FEW: usize = 64;
 
 impl Builder<'_> {
     pub fn eval_call(&mut self, callee: &Expr, args: &[Expr], span: Span) -> Ev {
@@ -95,7 +89,11 @@ impl Builder<'_> {
                 }
                 let explicit = self.written_arguments(last).unwrap_or_default();
                 let list = self.eval_args(args);
-                if self.best_of(&set, &list, &explicit).is_empty() {
+                let set = match path.segments.len() {
+                    1 => self.with_functions_beside(set, &last.name, &list),
+                    _ => set,
+                };
+                if self.best_of(&set, None, &list, &explicit).is_empty() {
                     // The user's overloads are of others: `make_float3(x, y, z)`.
                     return self.call_word_with(path, list, span);
                 }
@@ -128,19 +126,43 @@ impl Builder<'_> {
 
     /// `object.*member` of data: one of the object's members.
     fn member_by_pointer(&mut self, args: &[Expr], span: Span) -> Ev {
+        let (pointer, members) = self.members_by_pointer(args, span);
+        let values = members.iter().map(|member| self.rvalue(member, span));
+        let from = std::iter::once(pointer).chain(values).collect();
+        Ev::value(self.unknown(from, span), Ty::Unknown)
+    }
+
+    /// `object.*member = value`: any of the members may have it.
+    pub fn write_by_pointer(&mut self, target: &Expr, value: &Ev, span: Span) -> bool {
+        let ExprKind::Call { callee, args } = &target.kind else { return false };
+        if !is_member_pointer(callee) || args.len() != 2 {
+            return false;
+        }
+        let (pointer, members) = self.members_by_pointer(args, span);
+        let new = self.rvalue(value, span);
+        for member in members {
+            let old = self.rvalue(&member, span);
+            if let What::Place(address) = member.what {
+                self.emit(Op::Clobber { address, from: vec![pointer, old, new], sure: false }, span);
+            }
+        }
+        true
+    }
+
+    /// The pointer to a member, and the members that it may mean.
+    fn members_by_pointer(&mut self, args: &[Expr], span: Span) -> (Value, Vec<Ev>) {
         let base = self.eval_place(&args[0]);
         let base = match base.ty.value() {
             Ty::Pointer(_) => self.dereference(&base, span),
             _ => base,
         };
-        let mut from = vec![self.rvalue_of(&args[1])];
-        if let Ty::Class(class) = base.ty.value().clone() {
-            for (name, ty) in self.fields_of(&class) {
-                let member = self.member_of(&base, &name, ty, span);
-                from.push(self.rvalue(&member, span));
-            }
-        }
-        Ev::value(self.unknown(from, span), Ty::Unknown)
+        let pointer = self.rvalue_of(&args[1]);
+        let fields = match base.ty.value().clone() {
+            Ty::Class(class) => self.fields_of(&class),
+            _ => Vec::new(),
+        };
+        let members = fields.into_iter().map(|(name, ty)| self.member_of(&base, &name, ty, span));
+        (pointer, members.collect())
     }
 
     /// `std::true_type()`, `std::pair<int, int>(a, b)`
@@ -169,8 +191,7 @@ impl Builder<'_> {
         if set.iter().all(|callable| callable.class.is_none() || callable.is_static) {
             return None;
         }
-        let (value, class) = self.this()?;
-        Some(Ev::place(value, Ty::Class(class)))
+        self.this_object()
     }
 
     /// Calls whatever the value is: a closure, a functor, a function pointer.
@@ -190,7 +211,7 @@ impl Builder<'_> {
     /// The same with arguments that are evaluated.
     pub fn call_evaluated(&mut self, ev: Ev, list: Vec<Arg>, span: Span) -> Ev {
         match ev.ty.value().clone() {
-            Ty::Closure(number) => self.call_closure(number, list, span),
+            Ty::Closure(number) => self.call_closure(number, list, &[], span),
             Ty::Functions(set) => {
                 let on = self.rvalue(&ev, span);
                 self.call_pointer(set, on, None, list, span)
@@ -388,7 +409,7 @@ impl Builder<'_> {
         name: &Name,
         span: Span,
     ) -> Ev {
-        let best = self.best_of(set, &list, explicit);
+        let best = self.best_of(set, this.as_ref(), &list, explicit);
         match &best[..] {
             [] => self.call_unseen(name, &list, span),
             [one] => self.call_function(one, this, list, explicit, span),
@@ -399,183 +420,8 @@ impl Builder<'_> {
             _ => self.call_unseen(name, &list, span),
         }
     }
-
-    /// The candidates that fit the arguments best; one, unless the types do not tell.
-    pub fn best_of(&mut self, set: &[Callable], list: &[Arg], explicit: &[Bound]) -> Vec<Callable> {
-        let fitting: Vec<&Callable> = set.iter().filter(|candidate| self.takes(candidate, list.len())).collect();
-        if fitting.len() <= 1 {
-            return fitting.into_iter().cloned().collect();
-        }
-        // Weighing one is as dear as many look-ups; a call among thousands is to meet the limit, too.
-        if fitting.len() > FEW {
-            self.searched.set(self.searched.get() + 16 * fitting.len());
-        }
-        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
-        let mut scored: Vec<(u32, &Callable)> = Vec::new();
-        for candidate in fitting {
-            if let Some(score) = self.score(candidate, &types, explicit) {
-                scored.push((score, candidate));
-            }
-        }
-        let best = scored.iter().map(|(score, _)| *score).max().unwrap_or(0);
-        scored.retain(|(score, _)| *score == best);
-        let categories: Vec<Category> =
-            list.iter().map(|arg| arg.ev.as_ref().map_or(Category::Made, |ev| ev.category)).collect();
-        for (rank, candidate) in &mut scored {
-            let params = candidate.function.params.iter().zip(&categories);
-            *rank = params.map(|(param, category)| binds(&candidate.function, param, *category)).sum();
-        }
-        let best = scored.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
-        let mut chosen: Vec<Callable> = Vec::new();
-        for (rank, candidate) in scored {
-            if rank == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
-                chosen.push(candidate.clone());
-            }
-        }
-        chosen
-    }
-
-    /// Two definitions of one function, under different conditions or in twin files: the nearer one counts.
-    fn is_same_header(&mut self, a: &Callable, b: &Callable) -> bool {
-        if a.function.params.len() != b.function.params.len() || a.function.template.len() != b.function.template.len()
-        {
-            return false;
-        }
-        let (x, y) = (self.scope_of_callable(a), self.scope_of_callable(b));
-        let key = [(Arc::as_ptr(&a.function) as usize, x), (Arc::as_ptr(&b.function) as usize, y)];
-        if let Some(known) = self.memo.same_headers.get(&key) {
-            return *known;
-        }
-        let limits_met = self.memo.limits_met;
-        let (left, right) = (a.function.clone(), b.function.clone());
-        let same = left.params.iter().zip(&right.params).all(|(left, right)| {
-            let (left, right) = (self.resolve_in(x, &left.ty), self.resolve_in(y, &right.ty));
-            left == right || !left.value().is_known() && !right.value().is_known()
-        });
-        if self.memo.limits_met == limits_met {
-            self.memo.same_headers.insert(key, same);
-        }
-        same
-    }
-
-    pub fn score(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
-        let key = ScoreKey {
-            function: Arc::as_ptr(&candidate.function) as usize,
-            class: candidate.class.clone(),
-            scope: candidate.scope,
-            types: types.to_vec(),
-            explicit: explicit.to_vec(),
-            is_lenient: self.is_lenient,
-        };
-        if let Some(known) = self.memo.scores.get(&key) {
-            return *known;
-        }
-        let limits_met = self.memo.limits_met;
-        let score = self.fit_of(candidate, types, explicit);
-        if self.memo.limits_met == limits_met {
-            self.memo.scores.insert(key, score);
-        }
-        score
-    }
-
-    fn fit_of(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
-        let bounds = self.bind_function_template(candidate, explicit, types)?;
-        let parent = self.scope_of_callable(candidate);
-        let mut special = 0;
-        match &candidate.function.specialises {
-            Some(pattern) => {
-                let pattern = pattern.get(..explicit.len().min(pattern.len())).unwrap_or_default().to_vec();
-                if self.matches_written(candidate.item, parent, &pattern, explicit) {
-                    special = 4 * explicit.len() as u32;
-                } else {
-                    // An argument that nobody knows may be the one it is for.
-                    let outer = std::mem::replace(&mut self.is_lenient, true);
-                    let may_match = self.matches_written(candidate.item, parent, &pattern, explicit);
-                    self.is_lenient = outer;
-                    if !may_match {
-                        return None;
-                    }
-                }
-            }
-            None if explicit.len() > candidate.function.template.len() && !has_pack(&candidate.function.template) => {
-                return None;
-            }
-            None => {}
-        }
-        let scope = self.new_scope(Some(parent), candidate.item);
-        let function = candidate.function.clone();
-        self.bind_template(scope, &function.template, &bounds);
-        let weighed = match function.template.is_empty() && function.requires.is_empty() {
-            true => false,
-            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
-        };
-        let is_plain = function.template.is_empty() && function.specialises.is_none();
-        let mut total = u32::from(weighed) + special;
-        for (param, ty) in function.params.iter().zip(types) {
-            if param.pack {
-                total += 1;
-                break;
-            }
-            let wanted = self.resolve_in(scope, &param.ty);
-            let wanted = match wanted {
-                Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
-                other => other,
-            };
-            let mut points = 4 * fit(ty, &wanted)?;
-            // A value that is no reference binds to const only, which is not recorded; plain types win ties.
-            if is_plain {
-                points += 1;
-            }
-            total += points;
-        }
-        Some(total + u32::from(is_plain))
-    }
-
-    fn matches_written(&mut self, item: ItemId, scope: ScopeId, pattern: &[TemplateArg], explicit: &[Bound]) -> bool {
-        let mut deduced = super::templates::Deduced::default();
-        self.in_item(item, scope, |builder| builder.matches(pattern, explicit, &[], &mut deduced)).is_some()
-    }
-
-    /// Whether the function may be called with so many arguments.
-    pub fn takes(&self, callable: &Callable, count: usize) -> bool {
-        let params = &callable.function.params;
-        let variadic = params.last().is_some_and(|param| param.pack);
-        if count > params.len() && !variadic {
-            return false;
-        }
-        let needed = params.iter().filter(|param| !param.pack).count();
-        count >= needed || (count..needed).all(|index| self.default_of(callable, index).is_some())
-    }
-
-    /// The default of a parameter, written at the definition or at an earlier declaration, and whose text it is in.
-    pub fn default_of(&self, callable: &Callable, index: usize) -> Option<(ItemId, Expr)> {
-        if let Some(value) = &callable.function.params.get(index)?.default {
-            return Some((callable.item, value.clone()));
-        }
-        let program = self.program;
-        let header = program.item(callable.item);
-        let count = callable.function.params.len();
-        program.named(&header.name).iter().find_map(|id| {
-            let other = program.item(*id);
-            if *id == callable.item || other.has_body || other.class != header.class || other.scope != header.scope {
-                return None;
-            }
-            let function = program.function(*id).filter(|function| function.params.len() == count)?;
-            function.params[index].default.clone().map(|value| (*id, value))
-        })
-    }
-
-    // Methods
-
-    // Operators and conversions
 }
 
 fn is_member_pointer(callee: &Expr) -> bool {
     matches!(&callee.kind, ExprKind::Name(path) if path.segments.last().is_some_and(|last| &*last.name == "operator.*"))
-}
-
-fn has_pack(params: &[TemplateParam]) -> bool {
-    params
-        .iter()
-        .any(|param| matches!(param, TemplateParam::Type { pack: true, .. } | TemplateParam::Value { pack: true, .. }))
 }

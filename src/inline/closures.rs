@@ -3,7 +3,7 @@
 use super::builder::{Builder, Closure};
 use super::calls::Arg;
 use super::scope::Binding;
-use super::types::{Callable, Ty};
+use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
@@ -18,11 +18,11 @@ impl Builder<'_> {
         for (name, how, init) in &lambda.captures {
             if let Some(value) = init {
                 let ev = if *how == Capture::ByReference { self.eval_place(value) } else { self.eval(value) };
-                let captured = self.capture(name, ev, *how, lambda.span);
+                let captured = self.capture(name, ev, *how, lambda);
                 self.bind(name, captured);
                 copied.push(name.clone());
             } else if *how == Capture::ByValue && &**name != "this" && &**name != "*this" {
-                self.copy_capture(name, lambda.span);
+                self.copy_capture(name, lambda);
                 copied.push(name.clone());
             } else {
                 copied.push(name.clone());
@@ -31,7 +31,7 @@ impl Builder<'_> {
         if lambda.default_capture == Some(Capture::ByValue) {
             let names = names_in(&lambda.function.body);
             for name in names.iter().filter(|name| !copied.contains(name)) {
-                self.copy_capture(name, lambda.span);
+                self.copy_capture(name, lambda);
             }
         }
         let scope = self.scope;
@@ -100,7 +100,8 @@ impl Builder<'_> {
         self.root_param(index, &Param { name, ty, default: None, pack: false, span });
     }
 
-    fn copy_capture(&mut self, name: &Name, span: Span) {
+    fn copy_capture(&mut self, name: &Name, lambda: &Lambda) {
+        let span = lambda.span;
         let ev = match self.local(name) {
             Some(Binding::Object { object, ty, constant: None })
                 if self.graph.objects[object.index()].kind == ObjectKind::Local =>
@@ -108,26 +109,33 @@ impl Builder<'_> {
                 let (object, ty) = (*object, ty.clone());
                 Ev::place(self.address(object, span), ty)
             }
-            Some(Binding::Alias { address, ty, is_volatile }) => Ev::volatile_place(*address, ty.clone(), *is_volatile),
+            Some(Binding::Alias { address, ty, is_volatile, .. }) => {
+                Ev::volatile_place(*address, ty.clone(), *is_volatile)
+            }
             _ => return,
         };
-        let captured = self.capture(name, ev, Capture::ByValue, span);
+        let captured = self.capture(name, ev, Capture::ByValue, lambda);
         self.bind(name, captured);
     }
 
-    fn capture(&mut self, name: &Name, ev: Ev, how: Capture, span: Span) -> Binding {
+    fn capture(&mut self, name: &Name, ev: Ev, how: Capture, lambda: &Lambda) -> Binding {
+        let span = lambda.span;
         if ev.ty.is_static() {
             return Binding::Static(ev.ty);
         }
         if how == Capture::ByReference {
             let address = self.address_of(&ev, span);
-            return Binding::Alias { address, ty: ev.ty.value().clone(), is_volatile: ev.is_volatile };
+            let (ty, is_const) = (ev.ty.value().clone(), ev.is_const);
+            return Binding::Alias { address, ty, is_const, is_volatile: ev.is_volatile };
         }
         let ty = match &ev.what {
             What::Place(_) => ev.ty.value().clone(),
             _ => super::templates::decay(&ev.ty),
         };
         let object = self.new_object(name, ObjectKind::Local, &ty, span);
+        if lambda.function.leaves_object {
+            self.const_objects.insert(object);
+        }
         let address = self.address(object, span);
         match (&ev.what, &ty) {
             (What::Place(from), Ty::Array(..)) => {
@@ -138,7 +146,7 @@ impl Builder<'_> {
         Binding::Object { object, ty, constant: None }
     }
 
-    pub fn call_closure(&mut self, number: u32, list: Vec<Arg>, span: Span) -> Ev {
+    pub fn call_closure(&mut self, number: u32, list: Vec<Arg>, explicit: &[Bound], span: Span) -> Ev {
         let closure = self.closures[number as usize].clone();
         let key = Arc::as_ptr(&closure.lambda) as usize;
         let function = match self.lambda_functions.get(&key) {
@@ -151,7 +159,7 @@ impl Builder<'_> {
         };
         let callable =
             Callable { item: closure.item, function, class: None, scope: Some(closure.scope), is_static: true };
-        self.call_function(&callable, None, list, &[], span)
+        self.call_function(&callable, None, list, explicit, span)
     }
 }
 

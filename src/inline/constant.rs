@@ -122,7 +122,7 @@ impl Builder<'_> {
 
     fn evaluate_kind(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
         match &expr.kind {
-            ExprKind::Int { value, unsigned } => Some((*value, literal_type(*value, *unsigned))),
+            ExprKind::Int { value, ty } => Some((*value, literal_type(*ty))),
             ExprKind::Null => Some((0, Ty::pointer_to(Ty::Void))),
             ExprKind::Name(path) => self.constant_name(path),
             ExprKind::Unary(op, inner) => {
@@ -187,6 +187,17 @@ impl Builder<'_> {
             }
             ExprKind::InitList(list) if list.len() == 1 => self.evaluate(&list[0].1),
             ExprKind::InitList(list) if list.is_empty() => Some((0, INT)),
+            ExprKind::Member { object, arrow: false, member } => {
+                let parts = self.constant_parts_of(object)?;
+                let name = &member.segments.last()?.name;
+                parts.iter().find(|(part, ..)| part == name).map(|(_, value, ty)| (*value, ty.clone()))
+            }
+            ExprKind::PackSize(pack) => match self.local(pack) {
+                Some(Binding::Pack(list)) if !is_open(list) => {
+                    Some((list.len() as i64, Ty::Int { bits: 64, signed: false }))
+                }
+                _ => None,
+            },
             ExprKind::Unevaluated(of) => {
                 let ty = of.as_ref().as_ref().map(|ty| self.resolve(ty))?;
                 size_of(&ty).map(|size| (size, Ty::Int { bits: 64, signed: false }))
@@ -285,13 +296,20 @@ impl Builder<'_> {
     }
 }
 
-pub fn literal_type(value: i64, unsigned: bool) -> Ty {
-    match (i32::try_from(value).is_ok(), unsigned) {
-        (true, false) => INT,
-        (true, true) => UNSIGNED,
-        (false, true) if u32::try_from(value).is_ok() => UNSIGNED,
-        (false, unsigned) => Ty::Int { bits: 64, signed: !unsigned },
+pub fn literal_type(ty: IntType) -> Ty {
+    match ty {
+        IntType::Bool => Ty::Bool,
+        IntType::Char => Ty::Int { bits: 8, signed: true },
+        IntType::Int => INT,
+        IntType::Unsigned => UNSIGNED,
+        IntType::Long => Ty::Int { bits: 64, signed: true },
+        IntType::UnsignedLong => Ty::Int { bits: 64, signed: false },
     }
+}
+
+/// A pack of which one element stands for any number.
+fn is_open(pack: &[Binding]) -> bool {
+    matches!(pack, [Binding::Type(Ty::Param(_)) | Binding::Value { ty: Ty::Unknown, .. }])
 }
 
 fn size_of(ty: &Ty) -> Option<i64> {

@@ -62,7 +62,7 @@ impl Builder<'_> {
 
     fn copy_class(&mut self, how: Copying, to: Value, class: &Arc<ClassTy>, ev: &Ev, span: Span) {
         let own = self.copying_functions(how, class);
-        let best = self.best_of(&own, &[Arg::made(ev.clone(), span)], &[]);
+        let best = self.best_of(&own, None, &[Arg::made(ev.clone(), span)], &[]);
         if let Some(one) = best.first() {
             let this = Ev::value(to, Ty::pointer_to(Ty::Class(class.clone())));
             self.call_function(one, Some(this), vec![Arg::made(ev.clone(), span)], &[], span);
@@ -155,21 +155,5 @@ impl Builder<'_> {
             }
             _ => false,
         }
-    }
-}
-
-/// How well a parameter binds what an argument is: where types leave several functions, the best counts.
-pub fn binds(function: &Function, param: &Param, category: Category) -> u32 {
-    let forwards = |ty: &Type| match &ty.kind {
-        TypeKind::Auto => true,
-        TypeKind::Named(path) => super::templates::parameter_named(path, &function.template).is_some(),
-        _ => false,
-    };
-    match (&param.ty.kind, category) {
-        (TypeKind::Reference(inner), _) if param.ty.is_rvalue && forwards(inner) => 2,
-        (TypeKind::Reference(_), Category::Lvalue) => u32::from(!param.ty.is_rvalue) * 2,
-        (TypeKind::Reference(_), _) if param.ty.is_rvalue => 3,
-        (TypeKind::Reference(inner), _) => u32::from(inner.is_const) * 2,
-        _ => 2,
     }
 }

@@ -2,8 +2,9 @@
 
 use super::builder::{Builder, StaticKey};
 use super::names::Found;
+use super::params::points_to_object;
 use super::scope::Binding;
-use super::types::{Callable, Ty};
+use super::types::{Callable, Pointee, Ty};
 use super::values::{Category, Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
@@ -188,8 +189,10 @@ impl Builder<'_> {
                 // It lives as long as the reference.
                 self.destroy_later(address, &ty, span);
             }
-            let is_volatile = ev.is_volatile || matches!(&declared, Ty::Reference(target) if target.is_volatile);
-            return self.bind(name, Binding::Alias { address, ty, is_volatile });
+            let says = |what: fn(&Pointee) -> bool| matches!(&declared, Ty::Reference(target) if what(target));
+            let is_const = ev.is_const || says(|target| target.is_const);
+            let is_volatile = ev.is_volatile || says(|target| target.is_volatile);
+            return self.bind(name, Binding::Alias { address, ty, is_const, is_volatile });
         }
         let ty = match &declared {
             Ty::Unknown | Ty::Param(_) => super::templates::decay(&ev.ty),
@@ -220,6 +223,10 @@ impl Builder<'_> {
         };
         let address = self.new_variable_with(declaration, &ty, constant);
         self.copy_to(address, &ty, &prepared, span);
+        if let (true, Op::Address(variable)) = (points_to_object(&ty), self.op(address)) {
+            let (variable, function) = (*variable, self.activation().function.clone());
+            self.note_pointed(variable, name, &prepared, &function.body);
+        }
         self.destroy_later(address, &ty, span);
     }
 
@@ -263,8 +270,15 @@ impl Builder<'_> {
     fn new_variable_with(&mut self, declaration: &Declaration, ty: &Ty, constant: Option<i64>) -> Value {
         let object = self.new_object(&declaration.name, ObjectKind::Local, ty, declaration.span);
         self.graph.objects[object.index()].is_volatile = declaration.ty.is_volatile;
+        self.note_const(object, &declaration.ty);
         self.bind(&declaration.name, Binding::Object { object, ty: ty.clone(), constant });
         self.address(object, declaration.span)
+    }
+
+    pub fn note_const(&mut self, object: ObjectId, declared: &Type) {
+        if declared.is_const {
+            self.const_objects.insert(object);
+        }
     }
 
     fn declare_static(&mut self, declaration: &Declaration) {
@@ -316,6 +330,10 @@ impl Builder<'_> {
     fn bind_structure(&mut self, declaration: &Declaration, ev: Ev) {
         let span = declaration.span;
         let ty = ev.ty.value().clone();
+        let is_const = match &declaration.ty.kind {
+            TypeKind::Reference(inner) => inner.is_const || ev.is_const,
+            _ => declaration.ty.is_const,
+        };
         let base = if is_reference(&declaration.ty) && ev.is_place() {
             self.address_of(&ev, span)
         } else {
@@ -348,7 +366,8 @@ impl Builder<'_> {
             };
             let place = self.follow_reference(Ev::place(address, ty), span);
             let address = self.address_of(&place, span);
-            self.bind(name, Binding::Alias { address, ty: place.ty, is_volatile: false });
+            let is_const = place.is_const || is_const;
+            self.bind(name, Binding::Alias { address, ty: place.ty, is_const, is_volatile: false });
         }
     }
 

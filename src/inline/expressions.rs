@@ -23,11 +23,8 @@ impl Builder<'_> {
     fn eval_kind(&mut self, expr: &Expr) -> Ev {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Int { value, unsigned } => {
-                let ty = constant::literal_type(*value, *unsigned);
-                Ev::value(self.int(*value, span), ty)
-            }
-            ExprKind::Float(_) => Ev::value(self.unknown(Vec::new(), span), Ty::Float { bits: 64 }),
+            ExprKind::Int { value, ty } => Ev::value(self.int(*value, span), constant::literal_type(*ty)),
+            ExprKind::Float { bits, .. } => Ev::value(self.unknown(Vec::new(), span), Ty::Float { bits: *bits }),
             ExprKind::Str(_) => {
                 let value = self.unknown(Vec::new(), span);
                 Ev::value(value, Ty::pointer_to(Ty::Int { bits: 8, signed: true }))
@@ -88,7 +85,7 @@ impl Builder<'_> {
                 last
             }
             ExprKind::Fold(op, inner) => self.eval_fold(*op, inner, span),
-            ExprKind::Unevaluated(_) => match self.constant(expr) {
+            ExprKind::PackSize(_) | ExprKind::Unevaluated(_) => match self.constant(expr) {
                 Some(value) => Ev::value(self.int(value, span), Ty::Int { bits: 64, signed: false }),
                 None => Ev::value(self.unknown(Vec::new(), span), Ty::Int { bits: 64, signed: false }),
             },
@@ -128,7 +125,7 @@ impl Builder<'_> {
                     _ => {
                         let ty = Ty::Pointer(Arc::new(Pointee {
                             ty: ev.ty.value().clone(),
-                            is_const: false,
+                            is_const: ev.is_const,
                             is_volatile: ev.is_volatile,
                             restrict: false,
                         }));
@@ -379,7 +376,7 @@ impl Builder<'_> {
         match (&a.what, &b.what) {
             (What::Place(x), What::Place(y)) if a.ty == b.ty && a.ty.is_scalar() => {
                 let address = self.select(test, *x, *y, span);
-                Ev::volatile_place(address, a.ty, a.is_volatile || b.is_volatile)
+                Ev::volatile_place(address, a.ty, a.is_volatile || b.is_volatile).fixed_if(a.is_const || b.is_const)
             }
             _ => self.choose_between(test, &a, &b, span, (yes.span, no.span)),
         }
@@ -405,7 +402,7 @@ impl Builder<'_> {
             && (ty.is_aggregate() || a.ty == b.ty && !a.ty.is_scalar() && a.ty.is_known())
         {
             let address = self.select(on, *x, *y, span);
-            return Ev::volatile_place(address, ty, a.is_volatile);
+            return Ev::volatile_place(address, ty, a.is_volatile).fixed_if(a.is_const || b.is_const);
         }
         let (x, y) = (self.rvalue(a, spans.0), self.rvalue(b, spans.1));
         Ev::value(self.select(on, x, y, span), super::templates::decay(&ty))
@@ -573,6 +570,7 @@ pub fn operator_in(expr: &Expr) -> Option<&'static str> {
         ExprKind::Binary(op, ..) => Some(binary_name(*op)),
         ExprKind::Unary(op, _) => Some(unary_name(*op)),
         ExprKind::Assign(Some(op), ..) => Some(assignment_name(*op)),
+        ExprKind::Member { arrow: true, .. } => Some("operator->"),
         ExprKind::Increment { by, .. } => Some(if *by > 0 { "operator++" } else { "operator--" }),
         _ => None,
     }

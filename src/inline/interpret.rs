@@ -39,11 +39,10 @@ impl Builder<'_> {
         self.constants.insert(key.clone(), None);
         let header = self.program.item(item);
         let declaration = self.program.value(item)?.clone();
-        let in_memory = header.is_constant_memory || header.is_device_memory || header.is_shared;
-        if in_memory && !declaration.storage.is_constexpr {
-            return None;
-        }
-        if !declaration.ty.is_const && !declaration.storage.is_constexpr && !header.is_const {
+        let is_const = declaration.ty.is_const || declaration.storage.is_constexpr || header.is_const;
+        // The host may copy to a constant's symbol before each launch.
+        let is_set_by_host = (header.is_constant_memory || header.is_shared) && !declaration.storage.is_constexpr;
+        if !is_const || is_set_by_host {
             return None;
         }
         let scope = self.item_scope(item);

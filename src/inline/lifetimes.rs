@@ -47,7 +47,7 @@ impl Builder<'_> {
 
     pub fn constructor_with(&mut self, address: Value, class: &Arc<ClassTy>, list: Vec<Arg>, span: Span) -> bool {
         let set = self.constructors_of(class);
-        let best = self.best_of(&set, &list, &[]);
+        let best = self.best_of(&set, None, &list, &[]);
         let Some(one) = best.first().cloned() else { return false };
         let this = Ev::value(address, Ty::pointer_to(Ty::Class(class.clone())));
         self.call_function(&one, Some(this), list, &[], span);

@@ -3,9 +3,11 @@
 use super::builder::Builder;
 use super::calls::{Arg, CANDIDATES};
 use super::names::Found;
+use super::overloads::{Rank, fit};
 use super::scope::Binding;
-use super::types::{Callable, INT, Ty, fit};
+use super::types::{Callable, INT, Ty};
 use super::values::{Ev, What};
+use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
@@ -45,6 +47,11 @@ impl Builder<'_> {
                     Some(result) => result,
                     None => self.call_unseen_method(&base, object, &last.name, &list, span),
                 }
+            }
+            Ty::Closure(number) if &*last.name == "operator()" => {
+                let explicit = self.written_arguments(last).unwrap_or_default();
+                let list = self.eval_args(args);
+                self.call_closure(number, list, &explicit, span)
             }
             _ => {
                 let list = self.eval_args(args);
@@ -122,6 +129,10 @@ impl Builder<'_> {
             }
             (What::Place(address), _) => match self.op(*address) {
                 Op::Address(object) => self.object_classes.get(object).cloned(),
+                Op::Load { address, .. } => match self.op(*address) {
+                    Op::Address(pointer) => self.pointed_classes.get(pointer).cloned(),
+                    _ => None,
+                },
                 _ => None,
             },
             _ => None,
@@ -148,6 +159,43 @@ impl Builder<'_> {
             }
         }
         calls
+    }
+
+    /// A pointer begins with the address of an object; the body that it is a variable of lets it be.
+    pub fn note_pointed(&mut self, pointer: ObjectId, name: &Name, begins: &Ev, body: &Stmt) {
+        let op = |value: &Value| self.op(*value);
+        let class = match &begins.what {
+            What::Value(value) => match op(value) {
+                Op::Address(object) => self.object_classes.get(object),
+                Op::Load { address, .. } => match op(address) {
+                    Op::Address(other) => self.pointed_classes.get(other),
+                    _ => None,
+                },
+                _ => None,
+            },
+            What::Place(address) => match op(address) {
+                Op::Address(other) => self.pointed_classes.get(other),
+                _ => None,
+            },
+            _ => None,
+        };
+        let class = class.cloned();
+        let Some(class) = class else { return };
+        let is_it = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(path) if path.segments.iter().all(|one| one.name == *name));
+        let mut changes = false;
+        visit(vec![Node::Stmt(body)], |node| {
+            if let Node::Expr(Expr { kind, .. }) = node {
+                changes |= match kind {
+                    ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. } => is_it(target),
+                    ExprKind::Unary(UnaryOp::AddressOf, inner) => is_it(inner),
+                    _ => false,
+                };
+            }
+            true
+        });
+        if !changes {
+            self.pointed_classes.insert(pointer, class);
+        }
     }
 
     /// Classes in view without template parameters that derive from one.
@@ -246,7 +294,7 @@ impl Builder<'_> {
             && let Some(Found::Functions(set)) = self.find_in_class(&class, &segment)
         {
             let list: Vec<Arg> = rest.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
-            let best = self.best_of(&set, &list, &[]);
+            let best = self.best_of(&set, Some(first), &list, &[]);
             if let [one, ..] = &best[..] {
                 return Some(self.call_function(one, Some(first.clone()), list, &[], span));
             }
@@ -256,7 +304,8 @@ impl Builder<'_> {
         }
         let Found::Functions(set) = self.find_name(name) else { return None };
         let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
-        let best = self.best_of(&set, &list, &[]);
+        let set = self.with_functions_beside(set, &segment.name, &list);
+        let best = self.best_of(&set, None, &list, &[]);
         let [one] = &best[..] else { return None };
         // Of a function for another class, which these operands would have to be converted to, nothing follows.
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
@@ -273,7 +322,7 @@ impl Builder<'_> {
     /// The conversion function of the class that fits `to` best.
     pub fn call_conversion(&mut self, ev: &Ev, to: &Ty, span: Span) -> Option<Ev> {
         let Ty::Class(class) = ev.ty.value().clone() else { return None };
-        let mut best: Option<(u32, Callable, Ty)> = None;
+        let mut best: Option<(Rank, Callable, Ty)> = None;
         for conversion in self.conversions_of(&class, 0) {
             let scope = self.scope_of_callable(&conversion);
             let gives = self.resolve_in(scope, &conversion.function.result);
@@ -290,7 +339,7 @@ impl Builder<'_> {
     }
 
     /// Conversion functions of a class and of its bases.
-    fn conversions_of(&mut self, class: &Arc<super::types::ClassTy>, depth: usize) -> Vec<Callable> {
+    pub fn conversions_of(&mut self, class: &Arc<super::types::ClassTy>, depth: usize) -> Vec<Callable> {
         let program = self.program;
         let is_conversion = |name: &str| name.starts_with("operator ");
         let outside = program.members(class.item).iter().map(|id| program.item(*id).name.clone());

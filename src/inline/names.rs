@@ -241,8 +241,16 @@ impl Builder<'_> {
             // The class's own name is its type, not its constructors; with arguments it is the template's.
             return segment.args.is_none().then(|| Found::Type(Ty::Class(class.clone())));
         }
-        let methods = self.methods_of(class, name);
+        let mut methods = self.methods_of(class, name);
         if !methods.is_empty() {
+            for path in tree.usings.iter().filter(|path| path.segments.last().is_some_and(|last| last.name == *name)) {
+                if let Qualifier::Type(Ty::Class(base)) = self.in_item(class.item, scope, |it| it.qualifier(path))
+                    && base != *class
+                    && let Some(Found::Functions(of_base)) = self.find_in_class_at(&base, segment, depth + 1)
+                {
+                    methods.extend(of_base);
+                }
+            }
             return Some(Found::Functions(methods));
         }
         if let Some(found) = self.find_nested(class, segment) {

@@ -115,7 +115,8 @@ impl Builder<'_> {
             if ev.category != Category::Lvalue {
                 self.movable.insert(address);
             }
-            return (Binding::Alias { address, ty, is_volatile: ev.is_volatile }, None);
+            let is_const = ev.is_const || matches!(&declared, Ty::Reference(target) if target.is_const);
+            return (Binding::Alias { address, ty, is_const, is_volatile: ev.is_volatile }, None);
         }
         let name = param.name.clone().unwrap_or_else(|| Name::from("parameter"));
         let outer = (self.frame, self.item);
@@ -123,6 +124,7 @@ impl Builder<'_> {
         let object = self.new_object(&name, ObjectKind::Local, &ty, param.span);
         self.graph.objects[object.index()].is_volatile = param.ty.is_volatile;
         (self.frame, self.item) = outer;
+        self.note_const(object, &param.ty);
         let address = self.address(object, arg.span);
         match (&arg.ev, arg.expr) {
             (Some(ev), _) => {
@@ -137,6 +139,11 @@ impl Builder<'_> {
                 if !converted {
                     self.copy_to(address, &ty, &ev, arg.span);
                 }
+                if let (true, Some(name)) = (points_to_object(&ty), &param.name)
+                    && !self.calls_itself(callable)
+                {
+                    self.note_pointed(object, name, &ev, &callable.function.body);
+                }
                 if converted || ev.category != Category::Made {
                     self.destroy_later(address, &ty, arg.span);
                 }
@@ -146,4 +153,9 @@ impl Builder<'_> {
         }
         (Binding::Object { object, ty, constant: None }, Some(object))
     }
+}
+
+/// A pointer to an object of a class, which may be of one derived from it.
+pub fn points_to_object(ty: &Ty) -> bool {
+    matches!(ty, Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Class(_)))
 }

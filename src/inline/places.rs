@@ -17,9 +17,9 @@ impl Builder<'_> {
             Found::Field(class, index) => {
                 let name = class.class.members[index].name.clone();
                 let ty = self.field_type(&class, index);
-                match self.this() {
-                    Some((this, _)) => {
-                        let base = Ev::place(this, Ty::Class(class.clone()));
+                match self.this_object() {
+                    Some(this) => {
+                        let base = Ev { ty: Ty::Class(class.clone()), ..this };
                         let place = self.member_of(&base, &name, ty, span);
                         self.note_overlay(&class, &name, &place);
                         place
@@ -56,11 +56,11 @@ impl Builder<'_> {
             Binding::Object { object, ty, .. } => {
                 let address = self.address(object, span);
                 let is_volatile = self.graph.objects[object.index()].is_volatile;
-                let ev = Ev::volatile_place(address, ty, is_volatile);
+                let ev = Ev::volatile_place(address, ty, is_volatile).fixed_if(self.const_objects.contains(&object));
                 self.follow_reference(ev, span)
             }
-            Binding::Alias { address, ty, is_volatile } => {
-                let ev = Ev::volatile_place(address, ty, is_volatile);
+            Binding::Alias { address, ty, is_const, is_volatile } => {
+                let ev = Ev::volatile_place(address, ty, is_volatile).fixed_if(is_const);
                 self.follow_reference(ev, span)
             }
             Binding::Value { value, ty } => Ev::value(value, ty),
@@ -80,6 +80,7 @@ impl Builder<'_> {
         let member = &class.class.members[index];
         let name = member.name.clone();
         let storage = member.storage;
+        let is_const = member.ty.is_const || storage.is_constexpr;
         let ty = self.field_type(class, index);
         let kind = match storage {
             Storage { shared: true, .. } => ObjectKind::Shared,
@@ -98,7 +99,7 @@ impl Builder<'_> {
                 object
             }
         };
-        Ev::place(self.address(object, span), ty)
+        Ev::place(self.address(object, span), ty).fixed_if(is_const)
     }
 
     pub fn eval_variable_item(&mut self, item: ItemId, span: Span) -> Ev {
@@ -151,7 +152,7 @@ impl Builder<'_> {
             }
         };
         let is_volatile = self.graph.objects[object.index()].is_volatile;
-        Ev::volatile_place(self.address(object, span), ty, is_volatile)
+        Ev::volatile_place(self.address(object, span), ty, is_volatile).fixed_if(is_const)
     }
 
     /// Functions that stand in the initialiser of a table of structs may be called through what is read from it.
@@ -259,7 +260,11 @@ impl Builder<'_> {
                 let index = self.rvalue(&subscript, index.span);
                 let address = self.element_address(base, index, span);
                 let is_volatile = ty.is_volatile_target() || matches!(ty, Ty::Array(..)) && object.is_volatile;
-                Ev::volatile_place(address, ty.element(), is_volatile)
+                let is_const = match &ty {
+                    Ty::Pointer(pointee) => pointee.is_const,
+                    _ => object.is_const,
+                };
+                Ev::volatile_place(address, ty.element(), is_volatile).fixed_if(is_const)
             }
         }
     }

@@ -229,8 +229,8 @@ impl Builder<'_> {
     /// The static type of an expression that is not evaluated.
     pub fn type_of(&mut self, expr: &Expr) -> Ty {
         match &expr.kind {
-            ExprKind::Int { value, unsigned } => constant::literal_type(*value, *unsigned),
-            ExprKind::Float(_) => Ty::Float { bits: 64 },
+            ExprKind::Int { ty, .. } => constant::literal_type(*ty),
+            ExprKind::Float { bits, .. } => Ty::Float { bits: *bits },
             ExprKind::Name(path) => match self.find(path) {
                 Found::Binding(
                     Binding::Object { ty, .. }

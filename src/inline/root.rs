@@ -82,8 +82,13 @@ impl Builder<'_> {
         let parent = self.scope_of_callable(&callable);
         let scope = self.new_scope(Some(parent), root);
         self.scope = scope;
+        let is_open = instance.template_args.is_empty();
         let given = self.given_arguments(&instance.template_args, &function.template, scope);
-        let bounds = self.complete_arguments(&function.template, given, scope);
+        let mut bounds = self.complete_arguments(&function.template, given, scope);
+        if is_open {
+            self.open_packs(root, &function.template, &mut bounds);
+            self.bind_template(scope, &function.template, &bounds);
+        }
         if let Some(class) = &class
             && !header.is_static
         {
@@ -132,6 +137,21 @@ impl Builder<'_> {
         bounds
     }
 
+    /// Packs that nobody gave hold one open element, which stands for any number.
+    fn open_packs(&mut self, root: ItemId, params: &[TemplateParam], bounds: &mut [Bound]) {
+        for (param, bound) in params.iter().zip(bounds) {
+            match param {
+                TemplateParam::Type { pack: true, name: Some(name), .. } => {
+                    *bound = Bound::Pack(vec![Bound::Type(Ty::Param(name.clone()))]);
+                }
+                TemplateParam::Value { pack: true, name: Some(name), .. } => {
+                    *bound = Bound::Pack(vec![Bound::Runtime(self.unbound_value(root, name))]);
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// A class with its template parameters open.
     fn open_class(&mut self, item: ItemId) -> Option<Arc<ClassTy>> {
         let class = self.program.class(item)?.clone();
@@ -152,14 +172,43 @@ impl Builder<'_> {
     }
 
     pub(super) fn root_param(&mut self, index: u32, param: &Param) {
-        let span = param.span;
         let name = param.name.clone().unwrap_or_else(|| Name::from(format!("parameter {index}")));
+        if !param.pack {
+            let binding = self.root_binding(index, &name, param);
+            return self.bind(&name, binding);
+        }
+        let packs = self.packs_of_type(&param.ty);
+        let count = packs.first().map_or(0, |(_, count)| *count);
+        let mut elements = Vec::with_capacity(count);
+        for element in 0..count {
+            let outer = self.enter_element(&packs, element);
+            elements.push(self.root_binding(index + element as u32, &name, param));
+            self.leave_scope(outer);
+        }
+        self.bind(&name, Binding::Pack(elements));
+    }
+
+    fn packs_of_type(&self, ty: &Type) -> Vec<(Name, usize)> {
+        match &ty.kind {
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => {
+                self.packs_of_type(inner)
+            }
+            TypeKind::Named(path) => {
+                let name = ExprKind::Name(path.clone());
+                self.names_of_packs(&Expr { kind: name, span: Span::default() })
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn root_binding(&mut self, index: u32, name: &Name, param: &Param) -> Binding {
+        let span = param.span;
         let ty = match self.resolve(&param.ty) {
             Ty::Array(of, _) => Ty::pointer_to((*of).clone()),
             other => other,
         };
         if ty.value().is_static() {
-            return self.bind(&name, Binding::Static(ty.value().clone()));
+            return Binding::Static(ty.value().clone());
         }
         let read_only = match &ty {
             Ty::Pointer(target) | Ty::Reference(target) => target.is_const && target.restrict,
@@ -168,17 +217,18 @@ impl Builder<'_> {
         let object = matches!(ty, Ty::Reference(_));
         let value = self.source(Source::Param { index, name: name.clone(), read_only, object }, span);
         if let Ty::Reference(target) = &ty {
-            let binding = Binding::Alias { address: value, ty: target.ty.clone(), is_volatile: target.is_volatile };
-            return self.bind(&name, binding);
+            return Binding::Alias {
+                address: value,
+                ty: target.ty.clone(),
+                is_const: target.is_const,
+                is_volatile: target.is_volatile,
+            };
         }
-        let object = self.new_object(&name, ObjectKind::Local, &ty, span);
+        let object = self.new_object(name, ObjectKind::Local, &ty, span);
         self.graph.objects[object.index()].is_volatile = param.ty.is_volatile;
+        self.note_const(object, &param.ty);
         let address = self.address(object, span);
         self.store(address, value, span);
-        if param.pack {
-            // However many there are, nothing is known of them.
-            return self.bind(&name, Binding::Pack(Vec::new()));
-        }
-        self.bind(&name, Binding::Object { object, ty, constant: None });
+        Binding::Object { object, ty, constant: None }
     }
 }

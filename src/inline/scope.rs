@@ -33,6 +33,7 @@ pub enum Binding {
     Alias {
         address: Value,
         ty: Ty,
+        is_const: bool,
         is_volatile: bool,
     },
     /// A value without an address: a template parameter, an enumerator, a reference to a temporary.

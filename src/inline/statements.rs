@@ -335,7 +335,7 @@ impl Builder<'_> {
         self.go_on(inside);
         self.scoped(|builder| {
             let address = builder.element_address(base, index, variable.span);
-            let ev = Ev::volatile_place(address, element, over.is_volatile);
+            let ev = Ev::volatile_place(address, element, over.is_volatile).fixed_if(over.is_const);
             builder.declare_as(variable, ev);
             builder.loop_body(body, exit, next);
         });

@@ -118,6 +118,14 @@ impl Builder<'_> {
         if let ExprKind::Unary(UnaryOp::AddressOf, inner) = &expr.kind {
             return self.value_argument(inner);
         }
+        if let Some(parts) = self.constant_parts_of(expr) {
+            // One value for one object, so that the same arguments make the same instance.
+            let known = self.constant_parts.iter().find(|(_, known)| **known == parts).map(|(value, _)| *value);
+            let value = known
+                .unwrap_or_else(|| self.emit_at_entry(crate::graph::Op::Unknown { from: Vec::new(), unseen: None }));
+            self.constant_parts.insert(value, parts);
+            return Bound::Runtime(value);
+        }
         if self.lookups > DEEP {
             // `make<N / 8>` inside `make<N>`: with an open N there is no end to it.
             let name = Name::from(format!("{}", expr.span.start));

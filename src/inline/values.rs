@@ -3,11 +3,12 @@
 use super::builder::Builder;
 use super::expressions::operator_in;
 use super::facts::{self, Call, Facts, Holds};
+use super::names::Found;
 use super::scope::Binding;
 use super::types::{COMPONENTS, ClassTy, Pointee, Ty};
 use super::visit::{Node, visit};
 use crate::graph::*;
-use crate::program::{Expr, ExprKind, Name};
+use crate::program::{Expr, ExprKind, Name, Segment};
 use crate::text::Span;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use std::sync::Arc;
 pub struct Ev {
     pub what: What,
     pub ty: Ty,
+    /// Of a place: not to be written through this name for it.
+    pub is_const: bool,
     pub is_volatile: bool,
     pub category: Category,
 }
@@ -45,19 +48,19 @@ pub enum What {
 
 impl Ev {
     pub fn nothing() -> Ev {
-        Ev { what: What::Nothing, ty: Ty::Void, is_volatile: false, category: Category::Made }
+        Ev::typed(Ty::Void)
     }
 
     pub fn typed(ty: Ty) -> Ev {
-        Ev { what: What::Nothing, ty, is_volatile: false, category: Category::Made }
+        Ev::of(What::Nothing, ty, Category::Made)
     }
 
     pub fn value(value: Value, ty: Ty) -> Ev {
-        Ev { what: What::Value(value), ty, is_volatile: false, category: Category::Made }
+        Ev::of(What::Value(value), ty, Category::Made)
     }
 
     pub fn place(address: Value, ty: Ty) -> Ev {
-        Ev { what: What::Place(address), ty, is_volatile: false, category: Category::Lvalue }
+        Ev::of(What::Place(address), ty, Category::Lvalue)
     }
 
     /// An object that is there for this expression alone.
@@ -66,7 +69,16 @@ impl Ev {
     }
 
     pub fn parts(parts: Vec<(Name, Value)>, ty: Ty) -> Ev {
-        Ev { what: What::Parts(parts), ty, is_volatile: false, category: Category::Made }
+        Ev::of(What::Parts(parts), ty, Category::Made)
+    }
+
+    fn of(what: What, ty: Ty, category: Category) -> Ev {
+        Ev { what, ty, is_const: false, is_volatile: false, category }
+    }
+
+    /// Not to be written, if it was not that before.
+    pub fn fixed_if(self, is_const: bool) -> Ev {
+        Ev { is_const: self.is_const || is_const, ..self }
     }
 
     pub fn volatile_place(address: Value, ty: Ty, is_volatile: bool) -> Ev {
@@ -77,6 +89,9 @@ impl Ev {
         matches!(self.what, What::Place(_))
     }
 }
+
+/// Stands for the conversion functions of a class.
+const CONVERSION: &str = "operator ";
 
 impl Builder<'_> {
     pub fn rvalue_of(&mut self, expr: &Expr) -> Value {
@@ -187,14 +202,19 @@ impl Builder<'_> {
         let place = match &base.what {
             What::Place(address) => {
                 let address = self.member_address(*address, name, span);
-                Ev::volatile_place(address, ty, base.is_volatile)
+                Ev::volatile_place(address, ty, base.is_volatile).fixed_if(base.is_const)
             }
             What::Parts(parts) => match parts.iter().find(|(part, _)| part == name) {
                 Some((_, value)) => Ev::value(*value, ty),
                 None => Ev::value(self.unknown(Vec::new(), span), ty),
             },
             What::Value(value) => {
-                let value = self.unknown(vec![*value], span);
+                let parts = self.constant_parts.get(value);
+                let known = parts.and_then(|parts| parts.iter().find(|(part, ..)| part == name)).map(|part| part.1);
+                let value = match known {
+                    Some(known) => self.int(known, span),
+                    None => self.unknown(vec![*value], span),
+                };
                 Ev::value(value, ty)
             }
             What::Nothing => Ev::value(self.unknown(Vec::new(), span), ty),
@@ -215,7 +235,17 @@ impl Builder<'_> {
     }
 
     pub fn place_behind(&self, address: Value, pointee: &Pointee) -> Ev {
-        Ev::volatile_place(address, pointee.ty.clone(), pointee.is_volatile)
+        Ev::volatile_place(address, pointee.ty.clone(), pointee.is_volatile).fixed_if(pointee.is_const)
+    }
+
+    /// The object of the method that the code stands in, as a place.
+    pub fn this_object(&mut self) -> Option<Ev> {
+        match self.local("this") {
+            Some(Binding::Value { value, ty: Ty::Pointer(pointee) }) if matches!(pointee.ty, Ty::Class(_)) => {
+                Some(self.place_behind(*value, pointee))
+            }
+            _ => None,
+        }
     }
 
     /// The object `this` points to, if the code stands in a method.
@@ -313,16 +343,52 @@ impl Builder<'_> {
             }
             plain || !assigns
         });
+        let of_objects = self.effects_on_objects(expr);
         if plain {
-            return Holds::default();
+            return of_objects;
         }
         let direct = facts::of_expr(expr, self.words);
         let mut holds = direct.what;
+        holds.join(of_objects);
         holds.writes |= assigns;
         for call in &direct.calls {
             self.join_reach(call, &mut holds);
         }
         self.join_operators(&direct.operators, &mut holds);
+        holds
+    }
+
+    /// What runs without a sign of its own: `[]` and `->` of classes, and their conversion functions.
+    fn effects_on_objects(&mut self, expr: &Expr) -> Holds {
+        let mut objects: Vec<(&Expr, &str)> = Vec::new();
+        visit(vec![Node::Expr(expr)], |node| {
+            match node {
+                Node::Expr(Expr { kind: ExprKind::Lambda(_), .. }) => return false,
+                Node::Expr(Expr { kind: ExprKind::Index(object, _), .. }) => objects.push((object, "operator[]")),
+                Node::Expr(Expr { kind: ExprKind::Member { object, arrow: true, .. }, .. }) => {
+                    objects.push((object, "operator->"));
+                }
+                Node::Expr(whole @ Expr { kind: ExprKind::Name(_) | ExprKind::Member { .. }, .. }) => {
+                    objects.push((whole, CONVERSION));
+                }
+                _ => {}
+            }
+            true
+        });
+        let mut holds = Holds::default();
+        for (object, operator) in objects {
+            let Ty::Class(class) = self.type_of(object).value().clone() else { continue };
+            let found = match operator {
+                CONVERSION => self.conversions_of(&class, 0),
+                name => match self.find_in_class(&class, &Segment { name: Name::from(name), args: None }) {
+                    Some(Found::Functions(set)) => set,
+                    _ => continue,
+                },
+            };
+            for one in found {
+                holds.join(Holds { barrier: self.reach_of(&one).barrier, ..Holds::default() });
+            }
+        }
         holds
     }
 

@@ -151,11 +151,12 @@ fn expression<'t>(expr: &'t Expr, todo: &mut Vec<Node<'t>>) {
         ExprKind::Statements(list) => todo.extend(list.iter().map(Node::Stmt)),
         ExprKind::Asm(asm) => todo.push(Node::Asm(asm)),
         ExprKind::Int { .. }
-        | ExprKind::Float(_)
+        | ExprKind::Float { .. }
         | ExprKind::Str(_)
         | ExprKind::Null
         | ExprKind::This
         | ExprKind::Name(_)
+        | ExprKind::PackSize(_)
         | ExprKind::Unevaluated(_)
         | ExprKind::Unreadable => {}
     }

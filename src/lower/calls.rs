@@ -138,7 +138,9 @@ pub fn lambda(reader: &mut Reader, id: Id) -> ExprKind {
         None => return ExprKind::Unreadable,
     };
     let result = result.unwrap_or(Type::plain(TypeKind::Auto));
-    let head = Head { params, result, ..Head::named(reader.name("lambda")) };
+    let changes = |declarator: Id| reader.tree.children(declarator).any(|child| reader.text(child) == "mutable");
+    let leaves_object = !declarator.is_some_and(changes);
+    let head = Head { params, result, leaves_object, ..Head::named(reader.name("lambda")) };
     let function = head.with_body(template, body);
     ExprKind::Lambda(Arc::new(Lambda { default_capture, captures: all, function, span }))
 }

@@ -77,6 +77,10 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
             defined_type(reader, id, true, class);
         }
         Kind::AliasDeclaration => class.aliases.extend(alias(reader, id)),
+        Kind::UsingDeclaration => {
+            let named = reader.tree.first(id);
+            class.usings.extend(named.and_then(|named| reader.deeper(named, |reader| path(reader, named))));
+        }
         Kind::TypeDefinition => {
             let (specifiers, all) = typedefs(reader, id);
             if let Some(written) = specifiers.written {

@@ -302,8 +302,16 @@ fn exprs(all: &[Expr]) -> String {
 
 fn expr(it: &Expr) -> String {
     match &it.kind {
-        ExprKind::Int { value, unsigned } => format!("{value}{}", if *unsigned { "u" } else { "" }),
-        ExprKind::Float(value) => format!("{value:?}"),
+        ExprKind::Int { value, ty } => {
+            let suffix = match ty {
+                IntType::Bool | IntType::Char | IntType::Int => "",
+                IntType::Unsigned => "u",
+                IntType::Long => "l",
+                IntType::UnsignedLong => "ul",
+            };
+            format!("{value}{suffix}")
+        }
+        ExprKind::Float { value, bits } => format!("{value:?}{}", if *bits == 32 { "f" } else { "" }),
         ExprKind::Str(text) => format!("{text:?}"),
         ExprKind::Null => "null".to_string(),
         ExprKind::This => "this".to_string(),
@@ -348,6 +356,7 @@ fn expr(it: &Expr) -> String {
         ExprKind::Statements(list) => format!("(statements {})", list.len()),
         ExprKind::Expansion(value) => format!("(expand {})", expr(value)),
         ExprKind::Fold(op, value) => format!("(fold {op:?} {})", expr(value)),
+        ExprKind::PackSize(pack) => format!("(sizeof... {pack})"),
         ExprKind::Unevaluated(of) => {
             format!("(unevaluated {})", of.as_ref().as_ref().map(ty).unwrap_or_default())
         }

@@ -11,7 +11,7 @@ use crate::lower::reader::{MAX_DEPTH, Reader, plain_path};
 use crate::lower::statements::statements;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::type_descriptor;
-use crate::program::{BinaryOp, Expr, ExprKind, Name, Type, TypeKind, UnaryOp};
+use crate::program::{BinaryOp, Expr, ExprKind, IntType, Name, Type, TypeKind, UnaryOp};
 use crate::text::Span;
 
 pub fn expression(reader: &mut Reader, id: Id) -> Expr {
@@ -68,8 +68,8 @@ fn kind(reader: &mut Reader, id: Id) -> ExprKind {
         | Kind::DestructorName => ExprKind::Name(path(reader, id)),
         Kind::NumberLiteral => number(reader.text(id)),
         Kind::CharLiteral => character(reader.text(id)),
-        Kind::True => ExprKind::Int { value: 1, unsigned: false },
-        Kind::False => ExprKind::Int { value: 0, unsigned: false },
+        Kind::True => ExprKind::Int { value: 1, ty: IntType::Bool },
+        Kind::False => ExprKind::Int { value: 0, ty: IntType::Bool },
         Kind::Null => ExprKind::Null,
         Kind::This => ExprKind::This,
         Kind::StringLiteral | Kind::RawStringLiteral | Kind::ConcatenatedString => ExprKind::Str(joined(reader, id)),
@@ -100,7 +100,10 @@ fn kind(reader: &mut Reader, id: Id) -> ExprKind {
             None => ExprKind::Unreadable,
         },
         Kind::FoldExpression => fold(reader, id),
-        Kind::SizeofExpression => ExprKind::Unevaluated(Box::new(sized_type(reader, id))),
+        Kind::SizeofExpression => match counted_pack(reader, id) {
+            Some(pack) => ExprKind::PackSize(pack),
+            None => ExprKind::Unevaluated(Box::new(sized_type(reader, id))),
+        },
         Kind::AlignofExpression
         | Kind::OffsetofExpression
         | Kind::RequiresExpression
@@ -499,6 +502,14 @@ fn holds_pack(reader: &Reader, id: Id) -> bool {
         matches!(reader.kind(inner), Kind::Identifier | Kind::TypeIdentifier)
             && reader.packs.contains(reader.text(inner))
     })
+}
+
+/// `sizeof...(args)`
+fn counted_pack(reader: &mut Reader, id: Id) -> Option<Name> {
+    let is_dots = |child: Id| reader.kind(child) == Kind::Token && reader.text(child) == "...";
+    reader.tree.children(id).find(|child| is_dots(*child))?;
+    let name = reader.child(id, Field::Value)?;
+    Some(reader.name_of(name))
 }
 
 fn sized_type(reader: &mut Reader, id: Id) -> Option<Type> {

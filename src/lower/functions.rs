@@ -8,7 +8,9 @@ use crate::lower::reader::{Reader, plain_path};
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, unwrap_declarator};
-use crate::program::{Expr, Function, Name, Param, Path, Stmt, TemplateArg, TemplateParam, Type, TypeKind};
+use crate::program::{
+    Expr, Function, Name, Param, Path, RefQualifier, Stmt, TemplateArg, TemplateParam, Type, TypeKind,
+};
 
 /// What stands before the body.
 pub struct Head {
@@ -16,17 +18,19 @@ pub struct Head {
     pub params: Vec<Param>,
     pub result: Type,
     pub leaves_object: bool,
+    pub object: RefQualifier,
 }
 
 impl Head {
     /// Of which no more than the name is known.
     pub fn named(name: Name) -> Head {
-        Head { name, params: Vec::new(), result: Type::plain(TypeKind::Unknown), leaves_object: false }
+        let result = Type::plain(TypeKind::Unknown);
+        Head { name, params: Vec::new(), result, leaves_object: false, object: RefQualifier::None }
     }
 
     /// A function that is nothing special besides.
     pub fn with_body(self, template: Vec<TemplateParam>, body: Stmt) -> Function {
-        let Head { name, params, result, leaves_object } = self;
+        let Head { name, params, result, leaves_object, object } = self;
         Function {
             name,
             template,
@@ -36,6 +40,7 @@ impl Head {
             requires: Vec::new(),
             initialisers: Vec::new(),
             leaves_object,
+            object,
             body,
             unreadable: None,
         }
@@ -106,9 +111,15 @@ fn head_round(reader: &mut Reader, base: Type, declarator: Option<Id>) -> Head {
     };
     let result = it.function.and_then(|function| trailing_type(reader, function)).unwrap_or(it.ty);
     let result = conversion_result(&name).unwrap_or(result);
-    let is_const = |function: Id| reader.tree.children(function).any(|child| reader.text(child) == "const");
-    let leaves_object = it.function.is_some_and(is_const);
-    Head { name, params, result, leaves_object }
+    let says = |word: &str| {
+        it.function.is_some_and(|function| reader.tree.children(function).any(|child| reader.text(child) == word))
+    };
+    let object = match (says("&"), says("&&")) {
+        (true, _) => RefQualifier::Lvalue,
+        (_, true) => RefQualifier::Rvalue,
+        _ => RefQualifier::None,
+    };
+    Head { name, params, result, leaves_object: says("const"), object }
 }
 
 /// What a conversion function gives, by its name: `operator const T *`.

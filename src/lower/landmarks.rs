@@ -169,11 +169,12 @@ fn expression(it: &Expr, signs: &mut Vec<Sign>) {
         ExprKind::Construct(_, args) => args.iter().for_each(|arg| expression(arg, signs)),
         ExprKind::InitList(all) => all.iter().for_each(|(_, value)| expression(value, signs)),
         ExprKind::Int { .. }
-        | ExprKind::Float(_)
+        | ExprKind::Float { .. }
         | ExprKind::Str(_)
         | ExprKind::Null
         | ExprKind::This
         | ExprKind::Name(_)
+        | ExprKind::PackSize(_)
         | ExprKind::Unevaluated(_)
         | ExprKind::Unreadable => {}
     }

@@ -1,6 +1,6 @@
 //! Numbers, characters and strings as written, into values.
 
-use crate::program::ExprKind;
+use crate::program::{ExprKind, IntType};
 
 /// Integers wrap beyond 64 bits; what is no number is an unknown value.
 pub fn number(text: &str) -> ExprKind {
@@ -22,18 +22,37 @@ pub fn number(text: &str) -> ExprKind {
         || (base == 10 && rest.ends_with('f'));
     if is_float {
         let value = if base == 16 { hexadecimal_float(rest) } else { decimal_float(&digits) };
-        return ExprKind::Float(if negative { -value } else { value });
+        let is_single = base == 10 && rest.ends_with('f') || base == 16 && rest.contains('p') && rest.ends_with('f');
+        let bits = if is_single { 32 } else { 64 };
+        return ExprKind::Float { value: if negative { -value } else { value }, bits };
     }
     let end = rest.find(|c: char| !c.is_digit(base)).unwrap_or(rest.len());
     let (digits, suffix) = rest.split_at(end);
     let magnitude = digits.chars().fold(0u64, |value, c| {
         value.wrapping_mul(u64::from(base)).wrapping_add(u64::from(c.to_digit(base).unwrap_or(0)))
     });
-    let long = suffix.contains('l') || suffix.contains('z');
-    let needs_unsigned = base != 10
-        && (magnitude > i64::MAX as u64 || (!long && magnitude > i32::MAX as u64 && magnitude <= u64::from(u32::MAX)));
     let value = if negative { magnitude.wrapping_neg() } else { magnitude };
-    ExprKind::Int { value: value as i64, unsigned: suffix.contains('u') || needs_unsigned }
+    ExprKind::Int { value: value as i64, ty: type_of(magnitude, base, suffix) }
+}
+
+/// The first type that the suffix allows and that holds the value; only what is not decimal becomes unsigned unasked.
+fn type_of(magnitude: u64, base: u32, suffix: &str) -> IntType {
+    use IntType::{Int, Long, Unsigned, UnsignedLong};
+    let is_unsigned = suffix.contains('u');
+    let is_long = suffix.contains('l') || suffix.contains('z');
+    let fits = |ty: &IntType| match ty {
+        Int => i32::try_from(magnitude).is_ok(),
+        Unsigned => u32::try_from(magnitude).is_ok(),
+        Long => i64::try_from(magnitude).is_ok(),
+        _ => true,
+    };
+    let allowed = |ty: &IntType| match ty {
+        Int => !is_unsigned && !is_long,
+        Unsigned => !is_long && (is_unsigned || base != 10),
+        Long => !is_unsigned,
+        _ => is_unsigned || base != 10,
+    };
+    [Int, Unsigned, Long, UnsignedLong].into_iter().find(|ty| allowed(ty) && fits(ty)).unwrap_or(Long)
 }
 
 fn decimal_float(text: &str) -> f64 {
@@ -60,7 +79,9 @@ pub fn character(text: &str) -> ExprKind {
     let inside = text.get(open..).unwrap_or_default();
     let inside = &inside[..inside.rfind('\'').unwrap_or(inside.len())];
     let value = unescaped(inside).chars().fold(0i64, |value, c| value.wrapping_mul(256).wrapping_add(c as i64));
-    ExprKind::Int { value, unsigned: false }
+    // `L'a'`, `'ab'`
+    let is_char = matches!(text.as_bytes().first(), Some(b'\'')) && (0..256).contains(&value);
+    ExprKind::Int { value, ty: if is_char { IntType::Char } else { IntType::Int } }
 }
 
 /// What stands between the quotes of a string literal, raw or not, escapes resolved.
@@ -118,42 +139,53 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn integer(text: &str) -> (i64, bool) {
+    fn integer(text: &str) -> (i64, IntType) {
         match number(text) {
-            ExprKind::Int { value, unsigned } => (value, unsigned),
+            ExprKind::Int { value, ty } => (value, ty),
             other => panic!("{text}: {other:?}"),
         }
     }
 
     #[test]
     fn integers() {
-        assert_eq!(integer("1'000"), (1000, false));
-        assert_eq!(integer("0x7F"), (127, false));
-        assert_eq!(integer("0xFFFFFFFF"), (0xFFFF_FFFF, true));
-        assert_eq!(integer("0xFFFFFFFFFFFFFFFF"), (-1, true));
-        assert_eq!(integer("0x00000000FFFFFFFFll"), (0xFFFF_FFFF, false));
-        assert_eq!(integer("4294967295"), (4294967295, false));
-        assert_eq!(integer("0b101u"), (5, true));
-        assert_eq!(integer("017"), (15, false));
-        assert_eq!(integer("0"), (0, false));
-        assert_eq!(integer("0xfUL"), (15, true));
-        assert_eq!(integer("-1"), (-1, false));
-        assert_eq!(integer("18446744073709551617"), (1, false));
+        use IntType::{Int, Long, Unsigned, UnsignedLong};
+        for (text, value, ty) in [
+            ("1'000", 1000, Int),
+            ("0x7F", 127, Int),
+            ("0xFFFFFFFF", 0xFFFF_FFFF, Unsigned),
+            ("0xFFFFFFFFFFFFFFFF", -1, UnsignedLong),
+            ("0x00000000FFFFFFFFll", 0xFFFF_FFFF, Long),
+            ("4294967295", 4294967295, Long),
+            ("0b101u", 5, Unsigned),
+            ("017", 15, Int),
+            ("0", 0, Int),
+            ("0xfUL", 15, UnsignedLong),
+            ("1l", 1, Long),
+            ("1uz", 1, UnsignedLong),
+            ("5000000000u", 5000000000, UnsignedLong),
+            ("-1", -1, Int),
+            ("18446744073709551617", 1, Int),
+        ] {
+            assert_eq!(integer(text), (value, ty), "{text}");
+        }
     }
 
     #[test]
     fn floats() {
-        for (text, value) in [
-            ("1.5f", 1.5),
-            (".5", 0.5),
-            ("1.", 1.0),
-            ("1e3F", 1000.0),
-            ("0x1.8p3", 12.0),
-            ("2.0_km", 2.0),
-            ("-1.f", -1.0),
-            ("1e-2L", 0.01),
+        for (text, value, bits) in [
+            ("1.5f", 1.5, 32),
+            (".5", 0.5, 64),
+            ("1.", 1.0, 64),
+            ("1e3F", 1000.0, 32),
+            ("0x1.8p3", 12.0, 64),
+            ("0x1.8p3f", 12.0, 32),
+            ("2.0_km", 2.0, 64),
+            ("-1.f", -1.0, 32),
+            ("1e-2L", 0.01, 64),
         ] {
-            assert!(matches!(number(text), ExprKind::Float(got) if got == value), "{text}: {:?}", number(text));
+            let got = number(text);
+            let matches = matches!(got, ExprKind::Float { value: got, bits: of } if got == value && of == bits);
+            assert!(matches, "{text}: {got:?}");
         }
     }
 

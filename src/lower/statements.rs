@@ -384,13 +384,11 @@ const MOST_CASES: i64 = 1024;
 fn case_values(reader: &mut Reader, id: Id) -> Vec<Expr> {
     let value = expression(reader, id);
     let Some((low, high)) = case_range(&value) else { return vec![value] };
-    if let (ExprKind::Int { value: first, unsigned }, ExprKind::Int { value: last, .. }) = (&low.kind, &high.kind)
+    if let (ExprKind::Int { value: first, ty }, ExprKind::Int { value: last, .. }) = (&low.kind, &high.kind)
         && last.checked_sub(*first).is_some_and(|count| (0..MOST_CASES).contains(&count))
     {
-        let unsigned = *unsigned;
-        return (*first..=*last)
-            .map(|value| Expr { kind: ExprKind::Int { value, unsigned }, span: low.span })
-            .collect();
+        let ty = *ty;
+        return (*first..=*last).map(|value| Expr { kind: ExprKind::Int { value, ty }, span: low.span }).collect();
     }
     vec![low.clone(), high.clone()]
 }

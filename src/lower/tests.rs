@@ -187,7 +187,7 @@ fn heads() {
     let text = "template <class T, int N = 4, class... Ts> auto f(const T *__restrict__ a, int (&b)[N], Ts... ts, float = 1.f) -> T { }";
     let dumped = dump(&function(&mut Parser::new(), text));
     let head =
-        "function f <type T, int N = 4, type ...Ts> (T const* restrict a, [N x int]& b, Ts... ts, float _ = 1.0) -> T";
+        "function f <type T, int N = 4, type ...Ts> (T const* restrict a, [N x int]& b, Ts... ts, float _ = 1.0f) -> T";
     assert_eq!(dumped.lines().next(), Some(head));
     let text = "template <class T> Tile(int n, Enable * = nullptr) : Base<T>(n), rows{n, 1} { }";
     let dumped = dump(&function(&mut Parser::new(), text));

@@ -153,8 +153,16 @@ impl Composer {
         self.literal("(");
         self.tokens(from, parts.params.clone());
         self.literal(")");
-        if view.is(parts.params.end as usize + 1, b"const") {
+        let mut behind = parts.params.end as usize + 1;
+        if view.is(behind, b"const") {
             self.literal(" const");
+            behind += 1;
+        }
+        for qualifier in ["&", "&&"] {
+            if view.is(behind, qualifier.as_bytes()) {
+                self.literal(" ");
+                self.literal(qualifier);
+            }
         }
         self.requirements(from, parts);
         if let Some(initialisers) = &parts.initialisers {
