@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
             },
             Node::Binary(Operator::Zero, difference, _) if self.differs_from_zero(*difference) => Agreement::GRID,
             Node::Binary(Operator::Div, value, by) => self.quotient(*value, *by, plain),
-            Node::Sum { terms, .. } => self.less_own_part(terms).map_or(plain, |exact| plain.at_least(exact)),
+            Node::Sum { terms, .. } => self.less_own_part(terms, plain),
             Node::Binary(Operator::And, a, b) | Node::Binary(Operator::Or, a, b) => self.lazily(node, *a, *b, plain),
             _ => plain,
         }

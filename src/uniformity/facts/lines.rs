@@ -36,14 +36,27 @@ impl Facts<'_> {
     }
 
     /// `(base + i) / n - i / n` is `base / n` where `n` divides `base`.
-    pub(super) fn less_own_part(&self, terms: &[(Symbol, i64)]) -> Option<Extent> {
+    pub(super) fn less_own_part(&self, terms: &[(Symbol, i64)], plain: Agreement) -> Agreement {
+        match self.part_left(terms) {
+            Some((extent, true)) => plain.at_least(extent),
+            // That a size out of view divides the block's extent is hoped.
+            Some((extent, false)) => Agreement { hoped: plain.hoped.max(extent), ..plain },
+            None => plain,
+        }
+    }
+
+    /// How far what is left agrees, and whether that is certain.
+    fn part_left(&self, terms: &[(Symbol, i64)]) -> Option<(Extent, bool)> {
         let quotient = |term: &(Symbol, i64)| match self.symbols.node(term.0) {
             Node::Binary(Operator::Div, value, by) => Some((*value, *by, term.1)),
             _ => None,
         };
         let quotients: Vec<_> = terms.iter().filter_map(quotient).collect();
         let own_part = |(one, by, factor): &(Symbol, Symbol, i64)| {
-            let by_number = self.symbols.as_int(*by).filter(|by| *by > 0)?.unsigned_abs();
+            let by_number = self.symbols.as_int(*by).filter(|by| *by > 0).map(i64::unsigned_abs);
+            if by_number.is_none() && !self.holds_named(&[(*by, 1)]) {
+                return None;
+            }
             quotients.iter().find_map(|(other, same, less)| {
                 if same != by || *less != -factor {
                     return None;
@@ -57,15 +70,18 @@ impl Facts<'_> {
                     }
                 }
                 base.retain(|(_, factor)| *factor != 0);
-                let is_whole = self.divisor_of(&base).is_multiple_of(by_number)
-                    && (constant - other_constant).unsigned_abs().is_multiple_of(by_number);
-                is_whole.then(|| self.of_terms(&base).shown)
+                let constant = (constant - other_constant).unsigned_abs();
+                let is_whole = match by_number {
+                    Some(by) => self.divisor_of(&base).is_multiple_of(by) && constant.is_multiple_of(by),
+                    None => constant == 0,
+                };
+                is_whole.then(|| (self.of_terms(&base).shown, by_number.is_some()))
             })
         };
-        let parts = quotients.iter().find_map(own_part)?;
+        let (left, certain) = quotients.iter().find_map(own_part)?;
         let is_other = |term: &&(Symbol, i64)| quotient(term).is_none();
         let rest: Vec<_> = terms.iter().filter(is_other).copied().collect();
-        (quotients.len() == 2).then(|| parts.min(self.of_terms(&rest).shown))
+        (quotients.len() == 2).then(|| (left.min(self.of_terms(&rest).shown), certain))
     }
 
     /// `difference < 0` changes its answer once along the threads: at a multiple of a run if the rest is one.
