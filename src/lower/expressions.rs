@@ -392,10 +392,27 @@ fn conditional(reader: &mut Reader, id: Id) -> ExprKind {
     };
     let on = Box::new(expression(reader, on));
     let Some(yes) = reader.child(id, Field::Consequence) else {
-        return ExprKind::Binary(BinaryOp::BitOr, on, Box::new(expression(reader, no)));
+        // GNU's `a ?: b`: `a` where it is not zero. What does something is evaluated once; as `||` its number is lost.
+        let no = Box::new(expression(reader, no));
+        return match is_plain(&on) {
+            true => ExprKind::Conditional(on.clone(), on, no),
+            false => ExprKind::Binary(BinaryOp::Or, on, no),
+        };
     };
     let yes = Box::new(expression(reader, yes));
     ExprKind::Conditional(on, yes, Box::new(expression(reader, no)))
+}
+
+/// Evaluated twice it does no more than once.
+fn is_plain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Name(_) | ExprKind::Int { .. } | ExprKind::This => true,
+        ExprKind::Member { object, .. } => is_plain(object),
+        ExprKind::Index(array, index) => is_plain(array) && is_plain(index),
+        ExprKind::Binary(_, a, b) => is_plain(a) && is_plain(b),
+        ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => is_plain(inner),
+        _ => false,
+    }
 }
 
 fn member(reader: &mut Reader, id: Id) -> ExprKind {
