@@ -4,10 +4,11 @@ use super::builder::Builder;
 use super::calls::Arg;
 use super::effects::{self, Effects, Member, Parts};
 use super::facts::{self, Holds};
+use super::names::Found;
 use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
 use crate::graph::*;
-use crate::program::Name;
+use crate::program::{Name, Segment};
 use crate::text::Span;
 use crate::words::FunctionKind;
 use std::collections::BTreeSet;
@@ -58,6 +59,7 @@ impl Builder<'_> {
             self.clobber_references(callable, list, &from, span);
             if let Some(this) = this
                 && !callable.function.leaves_object
+                && !self.has_const_twin(callable)
             {
                 let written = effects.as_deref().map_or(&Parts::Whole, |effects| &effects.writes);
                 for address in self.places_of(&this, written, span) {
@@ -78,6 +80,16 @@ impl Builder<'_> {
             Ty::Reference(pointee) => self.place_behind(value, &pointee),
             ty => Ev::value(value, ty),
         }
+    }
+
+    /// The class has the same method for constant objects: both look something up, and change nothing.
+    fn has_const_twin(&mut self, callable: &Callable) -> bool {
+        let Some(class) = callable.class.clone() else { return false };
+        let method = Segment { name: callable.function.name.clone(), args: None };
+        let is_twin = |one: &Callable| {
+            one.function.leaves_object && one.function.params.len() == callable.function.params.len()
+        };
+        matches!(self.find_in_class(&class, &method), Some(Found::Functions(set)) if set.iter().any(is_twin))
     }
 
     /// The values of some members of an object.
