@@ -86,9 +86,8 @@ impl Builder<'_> {
     fn has_const_twin(&mut self, callable: &Callable) -> bool {
         let Some(class) = callable.class.clone() else { return false };
         let method = Segment { name: callable.function.name.clone(), args: None };
-        let is_twin = |one: &Callable| {
-            one.function.leaves_object && one.function.params.len() == callable.function.params.len()
-        };
+        let is_twin =
+            |one: &Callable| one.function.leaves_object && one.function.params.len() == callable.function.params.len();
         matches!(self.find_in_class(&class, &method), Some(Found::Functions(set)) if set.iter().any(is_twin))
     }
 
