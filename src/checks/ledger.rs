@@ -12,6 +12,7 @@ use crate::finding::{Unit, Witness};
 use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
+use crate::uniformity::symbols::{Leaf, Node, Symbol, Symbols};
 
 /// Named barriers a block has.
 const BARRIERS: i64 = 16;
@@ -147,15 +148,64 @@ fn repeats(check: &Check, inst: InstId, reach: Option<&Reach>) -> bool {
     let Some(innermost) = flow.loop_of[own.index()] else { return false };
     let shared =
         |block: BlockId| reach.is_none_or(|reach| !reach.come[block.index()].and(&reach.come[own.index()]).is_empty());
+    let waits = |inst: &InstId| match &graph.insts[inst.index()].op {
+        Op::Barrier(barrier) => barrier.waits && !matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }),
+        _ => false,
+    };
     let free = |inst: &InstId| match &graph.insts[inst.index()].op {
-        Op::Barrier(barrier) => !barrier.waits || matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. }),
         // A flag that is waited for, or code nobody shows.
         Op::Atomic { .. } | Op::Unknown { unseen: Some(_), .. } | Op::Clobber { .. } => false,
         Op::Load { is_volatile, .. } => !is_volatile,
         _ => true,
     };
-    let blocks = flow.loops[innermost].blocks.iter().filter(|block| shared(**block));
-    blocks.flat_map(|block| &graph.blocks[block.index()].insts).all(free)
+    let blocks: Vec<BlockId> = flow.loops[innermost].blocks.iter().copied().filter(|block| shared(*block)).collect();
+    let insts = |block: &BlockId| &graph.blocks[block.index()].insts;
+    if !blocks.iter().flat_map(insts).all(free) {
+        return false;
+    }
+    let waiting: Vec<BlockId> = blocks.iter().copied().filter(|block| insts(block).iter().any(waits)).collect();
+    waiting.is_empty() || !takes_turns(check, innermost) && leads_round(check, own, innermost, &waiting)
+}
+
+/// Some way from the block round the loop to itself passes none of those that wait.
+fn leads_round(check: &Check, own: BlockId, innermost: usize, waiting: &[BlockId]) -> bool {
+    let flow = &check.analysed.flow;
+    let mut seen = vec![false; check.analysed.graph.blocks.len()];
+    let mut work = vec![own];
+    while let Some(block) = work.pop() {
+        for to in flow.successors[block.index()].iter().filter(|to| flow.in_loop(**to, innermost)) {
+            if *to == own {
+                return !waiting.contains(&own);
+            }
+            if !waiting.contains(to) && !std::mem::replace(&mut seen[to.index()], true) {
+                work.push(*to);
+            }
+        }
+    }
+    false
+}
+
+/// What is done on a turn of the loop hangs on which turn it is, so that a way round need not be gone twice.
+fn takes_turns(check: &Check, innermost: usize) -> bool {
+    let (flow, values) = (&check.analysed.flow, &check.analysed.values);
+    let forks = flow.loops[innermost].blocks.iter().filter(|block| {
+        flow.successors[block.index()].len() > 1
+            && flow.successors[block.index()].iter().all(|to| flow.in_loop(*to, innermost))
+    });
+    forks.into_iter().any(|fork| values.condition[fork.index()].is_none_or(|on| is_of_turn(&values.symbols, on)))
+}
+
+/// The condition counts turns. What is read from a place that the turn picks may be the same twice.
+fn is_of_turn(symbols: &Symbols, on: Symbol) -> bool {
+    let mut work = vec![on];
+    while let Some(symbol) = work.pop() {
+        match symbols.node(symbol) {
+            Node::Leaf(Leaf::Iteration(_) | Leaf::Phi(..)) => return true,
+            Node::Pure(name, _) if &**name == "load" => {}
+            _ => work.extend(symbols.children(symbol)),
+        }
+    }
+    false
 }
 
 fn again(check: &Check, inst: InstId, barrier: &Barrier) -> Verdict {
