@@ -25,6 +25,8 @@ pub struct Solution {
 
 /// A chain falls at most as often as there are extents; three of them each.
 const MAX_ROUNDS: usize = 200;
+/// Leaves that the first round takes in one by one.
+const MAX_SINGLE: usize = 1_000_000;
 /// Parts of a round.
 const PARTS: usize = 32;
 
@@ -38,6 +40,9 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
     let part = leaves.len().div_ceil(PARTS).max(1);
     for round in 0.. {
         let mut settled = true;
+        // Whether a cell is the block's own hangs on how far its address agrees, which has to be known when the cell is
+        // first asked: what falls once stays down. Leaves come in the order in which they were met.
+        let part = if round == 0 && leaves.len() <= MAX_SINGLE { 1 } else { part };
         for some in leaves.chunks(part) {
             let facts = Facts::new(&values.symbols, shape, &solution.leaves);
             structure.control.borrow_mut().clear();
