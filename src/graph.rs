@@ -290,6 +290,11 @@ pub enum Source {
     },
     /// A value the program has just one of, not written in view: a host constant, `extern const`.
     Named(Name),
+    /// A template argument that nobody gave, of this template: one for all threads.
+    Open {
+        item: ItemId,
+        name: Name,
+    },
     /// Clocks, random states: per thread, by name.
     Varying(Name),
     /// `__activemask()`

@@ -490,6 +490,7 @@ fn source_text(source: &Source) -> String {
         Source::BlockSize => "the block's size is the same for the whole launch".to_string(),
         Source::Launch(name) => format!("`{name}` is the same for the whole launch"),
         Source::Param { name, .. } => format!("the argument `{name}` is the same for all threads"),
+        Source::Open { name, .. } => format!("the template argument `{name}` is the same for all threads"),
         Source::Named(name) => format!("there is one `{name}` for all"),
     }
 }

@@ -268,7 +268,7 @@ fn given(check: &Check, case: Case, leaf: Symbol) -> Option<i64> {
                 "grid.num_threads" | "grid.size" => i64::from(case.blocks) * threads(),
                 _ => return None,
             },
-            Source::Param { .. } | Source::Named(_) => case.value,
+            Source::Param { .. } | Source::Named(_) | Source::Open { .. } => case.value,
             _ => return None,
         },
         _ => return None,
@@ -277,7 +277,9 @@ fn given(check: &Check, case: Case, leaf: Symbol) -> Option<i64> {
 
 fn name(check: &Check, leaf: Symbol) -> Option<String> {
     match node(check, leaf) {
-        Node::Leaf(Leaf::Source(Source::Param { name, .. } | Source::Named(name))) => Some(name.to_string()),
+        Node::Leaf(Leaf::Source(
+            Source::Param { name, .. } | Source::Named(name) | Source::Open { name, .. },
+        )) => Some(name.to_string()),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use super::memo::ClassKey;
 use super::names::Found;
 use super::scope::{Binding, ScopeId};
 use super::types::{Bound, ClassTy, GroupTy, Ty};
-use crate::graph::ItemId;
+use crate::graph::{ItemId, Op, Source};
 use crate::program::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ impl Builder<'_> {
             // One value for one object, so that the same arguments make the same instance.
             let known = self.constant_parts.iter().find(|(_, known)| **known == parts).map(|(value, _)| *value);
             let value = known
-                .unwrap_or_else(|| self.emit_at_entry(crate::graph::Op::Unknown { from: Vec::new(), unseen: None }));
+                .unwrap_or_else(|| self.emit_at_entry(Op::Unknown { from: Vec::new(), unseen: None }));
             self.constant_parts.insert(value, parts);
             return Bound::Runtime(value);
         }
@@ -201,7 +201,8 @@ impl Builder<'_> {
         if let Some(value) = self.unbound.get(&key) {
             return *value;
         }
-        let value = self.emit_at_entry(crate::graph::Op::Unknown { from: Vec::new(), unseen: None });
+        let open = Source::Open { item, name: name.clone() };
+        let value = self.emit_at_entry(Op::Source(open));
         self.unbound.insert(key, value);
         value
     }

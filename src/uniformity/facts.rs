@@ -121,7 +121,8 @@ impl<'a> Facts<'a> {
             | Source::GridDim(_)
             | Source::Launch(_)
             | Source::Param { .. }
-            | Source::Named(_) => Agreement::GRID,
+            | Source::Named(_)
+            | Source::Open { .. } => Agreement::GRID,
         }
     }
 

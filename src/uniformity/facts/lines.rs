@@ -122,7 +122,9 @@ impl Facts<'_> {
     }
 
     fn holds_named(&self, terms: &[(Symbol, i64)]) -> bool {
-        let is_named = |leaf: Symbol| matches!(self.symbols.node(leaf), Node::Leaf(Leaf::Source(Source::Named(_))));
+        let is_named = |leaf: Symbol| {
+            matches!(self.symbols.node(leaf), Node::Leaf(Leaf::Source(Source::Named(_) | Source::Open { .. })))
+        };
         terms.iter().any(|(term, _)| self.symbols.leaves(*term).into_iter().any(is_named))
     }
 
