@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod extent;
 pub mod facts;
 pub mod memory;
+mod passing;
 mod places;
 mod reread;
 pub mod shape;

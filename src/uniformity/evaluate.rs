@@ -241,7 +241,8 @@ fn written_in(graph: &Graph, flow: &Flow, matters: &[bool]) -> Vec<FxHashSet<Obj
     written
 }
 
-fn is_variant(
+/// Whether a value may be another one on another trip of a loop.
+pub fn is_variant(
     symbols: &Symbols,
     flow: &Flow,
     block_of: &[BlockId],

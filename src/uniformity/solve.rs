@@ -8,6 +8,7 @@ use super::evaluate::Values;
 use super::extent::{Agreement, Extent};
 use super::facts::Facts;
 use super::memory::{Memory, Order, Race};
+use super::passing::passed_on;
 use super::shape::Shape;
 use super::symbols::{Leaf, Node, Symbol};
 use crate::flow::Flow;
@@ -33,8 +34,17 @@ const PARTS: usize = 32;
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
     let order = Order::new(graph, flow, values, shape.most_threads());
     let memory = Memory::new(order, values);
-    let structure = Structure { graph, flow, values, joins: RefCell::default(), control: RefCell::default(), memory };
+    let mut structure = Structure {
+        graph,
+        flow,
+        values,
+        joins: RefCell::default(),
+        control: RefCell::default(),
+        passed_on: FxHashMap::default(),
+        memory,
+    };
     let leaves = structure.relevant(wanted);
+    structure.passed_on = passed_on(values, flow, &leaves);
     let mut solution = Solution::default();
     // What comes later hangs on what came before: a part of a round is taken in before the next part is asked.
     let part = leaves.len().div_ceil(PARTS).max(1);
@@ -94,6 +104,8 @@ struct Structure<'a> {
     joins: RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<BlockId>>>>,
     /// By block, how far threads agree on coming there, as things stand.
     control: RefCell<FxHashMap<BlockId, Agreement>>,
+    /// By value at a join that is only another one, passed on: which.
+    passed_on: FxHashMap<Symbol, Symbol>,
     memory: Memory<'a>,
 }
 
@@ -166,6 +178,7 @@ impl Structure<'_> {
         let inputs = self.values.inputs.get(&leaf).map(Vec::as_slice);
         let Node::Leaf(kind) = self.values.symbols.node(leaf) else { return (Agreement::GRID, None) };
         let result = match kind {
+            Leaf::Phi(..) if self.passed_on.contains_key(&leaf) => facts.agreement(self.passed_on[&leaf]),
             Leaf::Phi(block, _) => {
                 let Some(phi) = self.values.phis.get(&leaf) else { return (Agreement::GRID, None) };
                 let incoming = phi.incoming.iter().map(|(_, slot)| slot.value).filter(|value| *value != leaf);
