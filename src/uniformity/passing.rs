@@ -19,8 +19,8 @@ struct Passing<'a> {
     variant: FxHashMap<(Symbol, usize), bool>,
 }
 
-/// By value at a join that is another value: which one.
-pub fn passed_on(values: &Values, flow: &Flow, leaves: &[Symbol]) -> FxHashMap<Symbol, Symbol> {
+/// By value at a join that is another value: which one; none where nothing is written on any way.
+pub fn passed_on(values: &Values, flow: &Flow, leaves: &[Symbol]) -> FxHashMap<Symbol, Option<Symbol>> {
     let mut joins: Vec<Symbol> = leaves.iter().copied().filter(|leaf| values.phis.contains_key(leaf)).collect();
     joins.sort_by_key(|join| (flow.position[values.phis[join].block.index()], *join));
     let is = joins.iter().map(|join| (*join, None)).collect();
@@ -32,8 +32,7 @@ pub fn passed_on(values: &Values, flow: &Flow, leaves: &[Symbol]) -> FxHashMap<S
             settled &= passing.is.insert(*join, now) == Some(now);
         }
         if settled {
-            let found = passing.is.into_iter().filter_map(|(join, is)| Some((join, is?)));
-            return found.filter(|(join, is)| join != is).collect();
+            return passing.is.into_iter().filter(|(join, is)| *is != Some(*join)).collect();
         }
     }
     FxHashMap::default()
@@ -71,6 +70,7 @@ impl Passing<'_> {
                 (Some(yes), Some(no)) => Some(if yes == no { yes } else { symbol }),
                 (one, other) => one.or(other),
             },
+            Node::Member(whole, _) => self.source(whole).map(|_| symbol),
             _ => Some(symbol),
         }
     }

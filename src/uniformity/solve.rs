@@ -105,7 +105,7 @@ struct Structure<'a> {
     /// By block, how far threads agree on coming there, as things stand.
     control: RefCell<FxHashMap<BlockId, Agreement>>,
     /// By value at a join that is only another one, passed on: which.
-    passed_on: FxHashMap<Symbol, Symbol>,
+    passed_on: FxHashMap<Symbol, Option<Symbol>>,
     memory: Memory<'a>,
 }
 
@@ -178,7 +178,9 @@ impl Structure<'_> {
         let inputs = self.values.inputs.get(&leaf).map(Vec::as_slice);
         let Node::Leaf(kind) = self.values.symbols.node(leaf) else { return (Agreement::GRID, None) };
         let result = match kind {
-            Leaf::Phi(..) if self.passed_on.contains_key(&leaf) => facts.agreement(self.passed_on[&leaf]),
+            Leaf::Phi(..) if self.passed_on.contains_key(&leaf) => {
+                self.passed_on[&leaf].map_or(Agreement::GRID, |source| facts.agreement(source))
+            }
             Leaf::Phi(block, _) => {
                 let Some(phi) = self.values.phis.get(&leaf) else { return (Agreement::GRID, None) };
                 let incoming = phi.incoming.iter().map(|(_, slot)| slot.value).filter(|value| *value != leaf);
