@@ -131,6 +131,12 @@ enum Reading {
         sign: i64,
         constant: i64,
     },
+    /// `sign * variable + constant != 0`
+    Other {
+        variable: usize,
+        sign: i64,
+        constant: i64,
+    },
     Flag {
         variable: usize,
     },
@@ -539,19 +545,20 @@ impl<'c, 'a> Sets<'c, 'a> {
             return Reading::Index;
         }
         let whole = |symbol: Symbol| self.check.facts.agreement(symbol).shown >= Extent::WARP;
-        match *symbols.node(symbol) {
-            Node::Binary(operator @ (Operator::Negative | Operator::Zero), difference, _) => {
-                let (mut terms, constant) = symbols.terms(difference);
-                let sign = terms.first().map_or(1, |(_, factor)| factor.signum());
-                terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_mul(sign));
-                let shared = terms.iter().all(|(term, _)| whole(*term));
-                let variable = variable(Unknown::Sum(terms), shared);
-                match operator {
-                    Operator::Zero => Reading::Zero { variable, sign, constant },
-                    _ => Reading::Negative { variable, sign, constant },
-                }
-            }
-            _ => Reading::Flag { variable: variable(Unknown::Flag(atom), whole(symbol)) },
+        let (operator, number) = match *symbols.node(symbol) {
+            Node::Binary(operator @ (Operator::Negative | Operator::Zero), number, _) => (Some(operator), number),
+            // A number that is asked as it stands: `if (left)`.
+            _ => (None, symbol),
+        };
+        let (mut terms, constant) = symbols.terms(number);
+        let sign = terms.first().map_or(1, |(_, factor)| factor.signum());
+        terms.iter_mut().for_each(|term| term.1 = term.1.wrapping_mul(sign));
+        let shared = terms.iter().all(|(term, _)| whole(*term));
+        let variable = variable(Unknown::Sum(terms), shared);
+        match operator {
+            Some(Operator::Negative) => Reading::Negative { variable, sign, constant },
+            Some(_) => Reading::Zero { variable, sign, constant },
+            None => Reading::Other { variable, sign, constant },
         }
     }
 }
@@ -561,7 +568,9 @@ fn turning_points(readings: &[Reading], wanted: usize) -> Vec<i64> {
     let mut points: Vec<i64> = readings
         .iter()
         .filter_map(|reading| match *reading {
-            Reading::Negative { variable, sign, constant } | Reading::Zero { variable, sign, constant }
+            Reading::Negative { variable, sign, constant }
+            | Reading::Zero { variable, sign, constant }
+            | Reading::Other { variable, sign, constant }
                 if variable == wanted =>
             {
                 Some(constant.wrapping_mul(-sign))
@@ -626,6 +635,7 @@ impl Case<'_> {
             (Reading::Index, _) => known.1[atom] != 0,
             (Reading::Negative { variable, sign, constant }, _) => sign * values[variable] + constant < 0,
             (Reading::Zero { variable, sign, constant }, _) => sign * values[variable] + constant == 0,
+            (Reading::Other { variable, sign, constant }, _) => sign * values[variable] + constant != 0,
             (Reading::Flag { variable }, _) => values[variable] != 0,
         }
     }
