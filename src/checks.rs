@@ -11,6 +11,7 @@ pub mod lanes;
 pub mod leaving;
 pub mod ledger;
 pub mod races;
+pub mod rounds;
 pub mod reach;
 pub mod sets;
 pub mod shuffle;
@@ -28,7 +29,7 @@ use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Facts;
 use crate::uniformity::memory::Order;
 use crate::uniformity::state::Origin;
-use crate::uniformity::symbols::{Leaf, Node, Step};
+use crate::uniformity::symbols::{Leaf, Node, Step, Symbol};
 use rustc_hash::FxHashMap;
 
 /// What the user decides about the rules' meaning.
@@ -209,22 +210,8 @@ impl<'a> Check<'a> {
     /// An arrival count that is visibly the whole block.
     fn counts_the_block(&self, address: Value) -> bool {
         let values = &self.analysed.values;
-        let symbols = &values.symbols;
         let wanted = values.of[address.index()];
-        // Of an array each barrier may be made in a loop, or by a thread of its own.
-        let may_be_it = |address: &Value| {
-            let other = values.of[address.index()];
-            let (steps, others) = (symbols.steps(wanted), symbols.steps(other));
-            let alike = |pair: (&Step, &Step)| match pair {
-                (Step::Index(x), Step::Index(y)) => {
-                    x == y || symbols.as_int(*x).is_none() || symbols.as_int(*y).is_none()
-                }
-                (one, other) => one == other,
-            };
-            symbols.base(wanted) == symbols.base(other)
-                && steps.len() == others.len()
-                && steps.iter().zip(&others).all(alike)
-        };
+        let may_be_it = |address: &Value| self.may_be_one(wanted, values.of[address.index()]);
         let insts = &self.analysed.graph.insts;
         let mut counts = insts.iter().filter_map(|inst| match &inst.op {
             Op::BarrierInit { address, count } if may_be_it(address) => Some(values.of[count.index()]),
@@ -235,7 +222,8 @@ impl<'a> Check<'a> {
         let uneven = insts.iter().any(|inst| match &inst.op {
             Op::Barrier(barrier) => match &barrier.group {
                 Group::Object { address } if !barrier.waits && may_be_it(address) => {
-                    !barrier.operands.is_empty() || barrier.name.ends_with("arrive_and_drop")
+                    let is_one = |value: &Value| values.symbols.as_int(values.of[value.index()]) == Some(1);
+                    !barrier.operands.iter().all(is_one) || barrier.name.ends_with("arrive_and_drop")
                 }
                 _ => false,
             },
@@ -255,6 +243,21 @@ impl<'a> Check<'a> {
         };
         let line = self.analysed.shape.is_line();
         extents.iter().all(is_extent) && (line || extents.len() > 1)
+    }
+
+    /// Two addresses may be that of one object: of an array each barrier may be made in a loop, or by a thread of its own.
+    pub fn may_be_one(&self, one: Symbol, other: Symbol) -> bool {
+        let symbols = &self.analysed.values.symbols;
+        let (steps, others) = (symbols.steps(one), symbols.steps(other));
+        let alike = |pair: (&Step, &Step)| match pair {
+            (Step::Index(x), Step::Index(y)) => {
+                x == y || symbols.as_int(*x).is_none() || symbols.as_int(*y).is_none()
+            }
+            (one, other) => one == other,
+        };
+        symbols.base(one) == symbols.base(other)
+            && steps.len() == others.len()
+            && steps.iter().zip(&others).all(alike)
     }
 
     /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.

@@ -102,7 +102,7 @@ pub enum GroupKind {
     Named,
     /// A numbered barrier for so many threads.
     Counted,
-    /// Arrivals counted by the object it is called on.
+    /// Arrivals counted by the object it is called on, or that is passed first.
     Object,
     /// The group it is called on.
     Receiver,

@@ -97,16 +97,16 @@ pub fn arrives(barrier: &Barrier) -> bool {
     barrier.name.contains("arrive")
 }
 
-/// Arrivals at one object count wherever they stand: one on every way of the fork is none missing.
+/// Arrivals at one object count wherever they stand: one on every way of the fork is none missing. How often those in
+/// loops come is left to the reader.
 fn met_by_object(check: &Check, barrier: &Barrier, dependence: Dependence) -> bool {
     let Group::Object { address } = &barrier.group else { return false };
+    let address = check.analysed.symbol(*address);
     let counts = |other: &Barrier| match &other.group {
-        Group::Object { address: own } => {
-            arrives(other) && check.analysed.symbol(*own) == check.analysed.symbol(*address)
-        }
+        Group::Object { address: own } => arrives(other) && check.may_be_one(check.analysed.symbol(*own), address),
         _ => false,
     };
-    every_way_of(check, dependence, &counts, false)
+    every_way_of(check, dependence, &counts, Passes::InLoops)
 }
 
 /// PTX's unaligned barriers match by number from different places: one on every way of the fork is none missing.
@@ -131,15 +131,24 @@ pub fn met_by_name(check: &Check, barrier: &Barrier, dependence: Dependence, nee
         }
         _ => false,
     };
-    every_way_of(check, dependence, &matches, false)
+    every_way_of(check, dependence, &matches, Passes::Ever)
 }
 
-/// Every way of the fork passes a barrier that `matches` before the ways meet again; `at_once`: and waits at no other
-/// one on the way there.
-pub fn every_way_of(check: &Check, dependence: Dependence, matches: &dyn Fn(&Barrier) -> bool, at_once: bool) -> bool {
+/// How a way has to pass a barrier.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Passes {
+    /// Before it waits at any other one.
+    AtOnce,
+    Ever,
+    /// Or on each trip of a loop, which is taken to make one.
+    InLoops,
+}
+
+/// Every way of the fork passes a barrier that `matches` before the ways meet again.
+pub fn every_way_of(check: &Check, dependence: Dependence, matches: &dyn Fn(&Barrier) -> bool, how: Passes) -> bool {
     let flow = &check.analysed.flow;
     let meets = flow.control.meets(dependence.fork);
-    flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, meets, matches, at_once))
+    flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, meets, matches, how))
 }
 
 fn every_way_passes(
@@ -147,7 +156,7 @@ fn every_way_passes(
     from: BlockId,
     to: Option<BlockId>,
     matches: &dyn Fn(&Barrier) -> bool,
-    at_once: bool,
+    how: Passes,
 ) -> bool {
     let graph = check.analysed.graph;
     let mut seen = rustc_hash::FxHashSet::default();
@@ -159,8 +168,11 @@ fn every_way_passes(
         if !seen.insert(block) {
             continue;
         }
+        if how == Passes::InLoops && each_trip_passes(check, block, matches) {
+            continue;
+        }
         let mut barriers = graph.blocks[block.index()].insts.iter().filter_map(|inst| check.as_barrier(*inst));
-        match barriers.find(|barrier| matches(barrier) || at_once && barrier.waits) {
+        match barriers.find(|barrier| matches(barrier) || how == Passes::AtOnce && barrier.waits) {
             Some(first) if matches(first) => continue,
             Some(_) => return false,
             None => {}
@@ -172,4 +184,17 @@ fn every_way_passes(
         work.extend(onward.iter().copied());
     }
     true
+}
+
+/// The block is the head of a loop that passes such a barrier on each trip.
+fn each_trip_passes(check: &Check, head: BlockId, matches: &dyn Fn(&Barrier) -> bool) -> bool {
+    let flow = &check.analysed.flow;
+    let Some(index) = flow.head_of[head.index()] else { return false };
+    let each = &flow.loops[index];
+    let on_each_trip = |block: BlockId| each.latches.iter().all(|latch| flow.dominates(block, *latch));
+    let passes = |block: BlockId| {
+        let insts = &check.analysed.graph.blocks[block.index()].insts;
+        insts.iter().filter_map(|inst| check.as_barrier(*inst)).any(matches)
+    };
+    each.blocks.iter().any(|block| passes(*block) && on_each_trip(*block))
 }

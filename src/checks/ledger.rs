@@ -4,9 +4,11 @@
 //! many threads have arrived, whole warps at a time; a vote (`.red`) must not share an open barrier with `.sync` or
 //! `.arrive`, and who arrived must not do so again before it has opened.
 //! Threads are counted optimistically: who may come counts as coming, so what does not add up then never does.
-//! It does not follow rounds: that two roles go round equally often is left to the reader.
+//! Rounds are counted where the trips of all loops are numbers, or hang on one argument, for which some values are tried;
+//! else that two roles go round equally often is left to the reader.
 
 use super::reach::{self, Reach, Threads};
+use super::rounds::{self, Assumed};
 use super::{Check, Verdict, divergence, leaving};
 use crate::finding::{Unit, Witness};
 use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
@@ -30,6 +32,8 @@ pub struct Ledger {
 /// One shape of the block.
 struct Page {
     block: [u32; 3],
+    /// An argument on which trips hang.
+    assumed: Assumed,
     entries: Vec<Entry>,
 }
 
@@ -41,8 +45,8 @@ struct Entry {
     /// Not known, or the whole block.
     count: Option<i64>,
     threads: Threads,
-    /// They surely come, and once each.
-    certain: bool,
+    /// By warp, how often those who come surely do so, if that can be said.
+    rounds: Option<Vec<i64>>,
     waits: bool,
     votes: bool,
     /// In a loop without anything that waits, so that it may come any number of times.
@@ -70,12 +74,16 @@ pub fn open(check: &Check) -> Ledger {
         None if shape.is_line() => (1..=shape.most_threads() / 32).map(|warps| [warps * 32, 1, 1]).collect(),
         None => Vec::new(),
     };
-    let page = |block: [u32; 3]| {
+    let assumptions = rounds::assumptions(check, &sites);
+    let pages = |block: [u32; 3]| {
         let reach = reach::reach(check, block);
-        let entries = sites.iter().flat_map(|site| entries(check, &reach, *site)).collect();
-        Page { block, entries }
+        let page = |assumed: &Assumed| {
+            let entries = sites.iter().flat_map(|site| entries(check, &reach, *site, *assumed)).collect();
+            Page { block, assumed: *assumed, entries }
+        };
+        assumptions.iter().map(page).collect::<Vec<_>>()
     };
-    Ledger { pages: blocks.into_iter().map(page).collect() }
+    Ledger { pages: blocks.into_iter().flat_map(pages).collect() }
 }
 
 /// What is wrong with a named barrier, if anything.
@@ -299,9 +307,7 @@ impl Page {
             if votes && plain && self.most(key, &|entry| entry.votes) < count {
                 return Sum::Mixed(key);
             }
-            let total: i64 = self.at(key).map(Entry::arrivals).sum();
-            let arrives: i64 = self.at(key).filter(|entry| !entry.waits).map(Entry::arrivals).sum();
-            if self.of_number(id).all(|entry| entry.certain && entry.count == Some(count)) && total % count > arrives {
+            if self.of_number(id).all(|entry| entry.count == Some(count)) && self.waits_for_good(own, key) == Some(true) {
                 return Sum::Left(key);
             }
         }
@@ -324,6 +330,34 @@ impl Page {
             .fold(Threads::default(), |all, entry| all.or(&entry.threads));
         let arriving: i64 = self.at(key).filter(|entry| !entry.waits && counts(entry)).map(Entry::arrivals).sum();
         i64::from(waiting.warps()) * WARP + arriving
+    }
+
+    /// Who is left over when the barrier has opened for the last time is more than those who only arrive; or some warp
+    /// waits here and, all in all, more often than the barrier opens, each time but once for that warp.
+    fn waits_for_good(&self, own: &Entry, key: Key) -> Option<bool> {
+        let (mut total, mut arrive) = (0i64, 0i64);
+        let mut waits = vec![0i64; own.rounds.as_ref()?.len()];
+        for entry in self.at(key) {
+            for (warp, times) in entry.rounds.as_ref()?.iter().enumerate().filter(|(warp, _)| entry.has(*warp)) {
+                let threads = times.checked_mul(WARP)?;
+                total = total.checked_add(threads)?;
+                match entry.waits {
+                    true => waits[warp] = waits[warp].checked_add(*times)?,
+                    false => arrive = arrive.checked_add(threads)?,
+                }
+            }
+        }
+        let opens = total / key.count;
+        Some(total % key.count > arrive || (0..waits.len()).any(|warp| own.has(warp) && waits[warp] > opens))
+    }
+
+    /// All arrivals, each as often as it happens.
+    fn total(&self, key: Key) -> i64 {
+        let often = |entry: &Entry| {
+            let rounds = entry.rounds.iter().flatten().enumerate().filter(|(warp, _)| entry.has(*warp));
+            rounds.map(|(_, times)| times.saturating_mul(WARP)).fold(0, i64::saturating_add)
+        };
+        self.at(key).map(often).fold(0, i64::saturating_add)
     }
 
     fn comers(&self, key: Key) -> Threads {
@@ -378,14 +412,29 @@ impl Page {
 
     fn left(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
         let Key { id, count } = key;
-        let total: i64 = self.at(key).map(Entry::arrivals).sum();
+        let total = self.total(key);
+        let once = self.at(key).all(|entry| entry.rounds.iter().flatten().all(|times| *times == 1));
+        let whole = i64::from(self.comers(key).warps()) * WARP == total;
+        if once && whole {
+            let text = format!(
+                "barrier {id} opens for every {count} threads, but {total} come: the last {} wait for good",
+                total % count
+            );
+            let help = format!(
+                "let the count be all who come, {total} here; or give each set of {count} a barrier of its own"
+            );
+            return self.verdict(check, inst, key, &text, &help);
+        }
+        let opens = match total / count {
+            0 => "never opens".to_string(),
+            1 => "opens but once".to_string(),
+            times => format!("opens {times} times at most"),
+        };
         let text = format!(
-            "barrier {id} opens for every {count} threads, but {total} come: the last {} wait for good",
-            total % count
+            "barrier {id} {opens}: {count} threads have to come each time, and with all rounds {total} do; some wait here more often"
         );
-        let help =
-            format!("let the count be all who come, {total} here; or give each set of {count} a barrier of its own");
-        self.verdict(check, inst, key, &text, &help)
+        let help = "let those who meet here come equally often: the same number of trips, and as many arrivals as waits";
+        self.verdict(check, inst, key, &text, help)
     }
 
     fn outside(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
@@ -417,8 +466,12 @@ impl Page {
         let missing = if enough { Threads::default() } else { self.everyone().without(&all) };
         let known = check.analysed.shape.block.is_some();
         let size = format!("a block of {}", super::witness::spell_block(self.block));
+        let size = if known { size } else { format!("{size} at most") };
+        let assumed = self.assumed.and_then(|(argument, value)| {
+            super::witness::name(check, argument).map(|name| format!(", {name} = {value}"))
+        });
         let witness = Witness {
-            given: if known { size } else { format!("{size} at most") },
+            given: size + &assumed.unwrap_or_default(),
             arrive: super::lanes::ranges(comers.ranks().collect()),
             missing: super::lanes::ranges(missing.ranks().collect()),
             unit: Unit::Thread,
@@ -441,6 +494,11 @@ impl Page {
 }
 
 impl Entry {
+    /// Some thread of the warp comes.
+    fn has(&self, warp: usize) -> bool {
+        self.threads.has_warp(warp)
+    }
+
     fn arrivals(&self) -> i64 {
         i64::from(self.threads.warps()) * WARP
     }
@@ -449,7 +507,7 @@ impl Entry {
 // ---------------------------------------------------------------- who comes
 
 /// The threads that come to a counted barrier, parted by the number and count they come with.
-fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
+fn entries(check: &Check, reach: &Reach, inst: InstId, assumed: Assumed) -> Vec<Entry> {
     let Some(barrier) = check.as_barrier(inst) else { return Vec::new() };
     let (id, count) = match &barrier.group {
         Group::Counted { id, count, .. } => (*id, Some(*count)),
@@ -458,7 +516,7 @@ fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
     };
     let block = check.analysed.block(inst);
     let symbol = |value: Value| check.analysed.symbol(value);
-    let certain = reach.certain(check, block);
+    let rounds = rounds::rounds(check, reach, block, assumed);
     let repeats = !barrier.waits && repeats(check, inst, Some(reach));
     let mut found: Vec<Entry> = Vec::new();
     for rank in reach.come[block.index()].ranks() {
@@ -474,7 +532,7 @@ fn entries(check: &Check, reach: &Reach, inst: InstId) -> Vec<Entry> {
                     id: own_id,
                     count: own_count,
                     threads,
-                    certain,
+                    rounds: rounds.clone(),
                     waits: barrier.waits,
                     votes: barrier.result != Outcome::Nothing,
                     repeats,

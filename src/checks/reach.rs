@@ -1,7 +1,7 @@
 //! Which threads of a block can come to each basic block: forks over the thread index are followed thread by thread.
 //!
 //! A condition that is not known leads both ways, so what is found is who may come; `certain` says where all of them do,
-//! once each. What it does not know: how often a loop goes round, or in which order threads come.
+//! once each. How often a loop goes round it leaves to `rounds`; in which order threads come it does not know.
 
 use super::Check;
 use crate::graph::{Axis, BlockId, End, Source};
@@ -60,6 +60,11 @@ impl Threads {
 
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Some lane of the warp is in it.
+    pub fn has_warp(&self, warp: usize) -> bool {
+        self.0.get(warp / 2).is_some_and(|word| (word >> (warp % 2 * 32)) as u32 != 0)
     }
 
     /// Warps of which some lane is in it.
@@ -133,12 +138,6 @@ impl Reach {
     /// At the fork some thread's way is not known.
     pub fn is_open(&self, fork: BlockId) -> bool {
         self.open[fork.index()]
-    }
-
-    /// The threads that may come to a block surely do, and once each.
-    pub fn certain(&self, check: &Check, block: BlockId) -> bool {
-        check.analysed.flow.loop_of[block.index()].is_none()
-            && check.dependences(block).iter().all(|each| !self.open[each.fork.index()])
     }
 
     /// The value of a symbol in a thread, where it is made of the thread index and the block's extents.
@@ -221,8 +220,12 @@ fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
 }
 
 fn value(check: &Check, symbol: Symbol, block: [u32; 3], rank: u32) -> Option<i64> {
-    let symbols = &check.analysed.values.symbols;
-    let given = |leaf: Symbol| match symbols.node(leaf) {
+    check.facts.value(symbol, &thread(block, rank), &|leaf| of_the_block(check, leaf, block))
+}
+
+/// What a leaf says of the block, if it does.
+pub fn of_the_block(check: &Check, leaf: Symbol, block: [u32; 3]) -> Option<i64> {
+    match check.analysed.values.symbols.node(leaf) {
         Node::Leaf(Leaf::Source(Source::BlockDim(axis))) => {
             let axis = match axis {
                 Axis::X => 0,
@@ -233,6 +236,5 @@ fn value(check: &Check, symbol: Symbol, block: [u32; 3], rank: u32) -> Option<i6
         }
         Node::Leaf(Leaf::Source(Source::BlockSize)) => Some(block.iter().map(|extent| i64::from(*extent)).product()),
         _ => None,
-    };
-    check.facts.value(symbol, &thread(block, rank), &given)
+    }
 }

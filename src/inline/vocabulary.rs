@@ -368,6 +368,9 @@ impl Builder<'_> {
                 // The object knows it.
                 None => Group::Counted { id, count: self.unknown(Vec::new(), span), aligned: row.aligned },
             },
+            (GroupKind::Object, None) if let Some(Arg { ev: Some(object), span, .. }) = list.first() => {
+                Group::Object { address: self.address_of(object, *span) }
+            }
             (GroupKind::Object | GroupKind::Receiver | GroupKind::Argument, None) => {
                 return self.call_unseen(&name, list, span);
             }
@@ -384,12 +387,16 @@ impl Builder<'_> {
             ResultKind::Thread => Outcome::PerThread,
         };
         let special = [row.mask, row.id, row.count, row.lane, row.width];
-        let operands = values
+        let plain = values
             .iter()
             .enumerate()
             .filter(|(index, _)| !special.contains(&Some(*index)) && !list[*index].ty().is_static())
-            .map(|(_, value)| *value)
-            .collect();
+            .map(|(_, value)| *value);
+        let operands = match group {
+            // For how many it arrives.
+            Group::Object { .. } => count.into_iter().collect(),
+            _ => plain.collect(),
+        };
         let barrier = Barrier {
             name,
             group,

@@ -46,7 +46,10 @@ pub fn slice(graph: &Graph, flow: &Flow, asked: &[InstId]) -> Vec<bool> {
                             Some(*count)
                         }
                         Group::Named { id, .. } => *id,
-                        Group::Object { address } => Some(*address),
+                        Group::Object { address } => {
+                            barrier.operands.iter().for_each(|count| slice.inst(*count));
+                            Some(*address)
+                        }
                         Group::Formed { by } => Some(*by),
                         _ => None,
                     };
