@@ -15,6 +15,7 @@ pub mod rounds;
 pub mod reach;
 pub mod sets;
 pub mod shuffle;
+pub mod sizes;
 pub mod story;
 pub mod why;
 pub mod witness;
@@ -52,6 +53,8 @@ pub struct Check<'a> {
     order: std::cell::OnceCell<Order<'a>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
+    /// Who comes where, in blocks of all sizes.
+    sizes: std::cell::OnceCell<Vec<reach::Reach>>,
     /// Findings that may still be given a witness.
     witnesses: std::cell::Cell<usize>,
 }
@@ -120,6 +123,7 @@ impl<'a> Check<'a> {
             known: Default::default(),
             order: Default::default(),
             ledger: Default::default(),
+            sizes: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
         }
     }
@@ -156,6 +160,7 @@ impl<'a> Check<'a> {
         agreement.shown < need
             && !(racy && races::change_nothing(self, inst, dependence, need))
             && !conditions::follows(self, inst, dependence, need)
+            && !(need == Extent::BLOCK && sizes::settle(self, inst, dependence))
     }
 
     pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {

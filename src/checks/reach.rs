@@ -140,6 +140,14 @@ impl Reach {
         self.open[fork.index()]
     }
 
+    /// All who come to a fork surely take the same way.
+    pub fn all_go_one_way(&self, check: &Check, fork: BlockId) -> bool {
+        let size = self.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)).min(MAX_THREADS);
+        let (ways, open) = ways(check, fork, self.block, size, None);
+        let come = &self.come[fork.index()];
+        !open && ways.iter().any(|(_, takes)| come.without(takes).is_empty())
+    }
+
     /// The value of a symbol in a thread, where it is made of the thread index and the block's extents.
     pub fn value(&self, check: &Check, symbol: Symbol, rank: u32) -> Option<i64> {
         value(check, symbol, self.block, rank)
@@ -211,7 +219,7 @@ pub fn thread([across, down, _]: [u32; 3], rank: u32) -> Thread {
     Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }
 }
 
-fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
+pub fn speaks_of_the_block(check: &Check, symbol: Symbol) -> bool {
     let symbols = &check.analysed.values.symbols;
     symbols
         .leaves(symbol)
