@@ -173,15 +173,34 @@ impl<'a> Check<'a> {
     /// What is wrong with a barrier.
     pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
         let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst))?;
-        let likely = verdict.likely || self.is_guess(inst, verdict.frame);
-        Some(Verdict { likely, ..verdict })
+        let guessed = self.guessed(inst, verdict.frame);
+        if guessed.iter().any(|frame| self.may_be_another(*frame, inst)) {
+            return None;
+        }
+        Some(Verdict { likely: verdict.likely || !guessed.is_empty(), ..verdict })
     }
 
-    /// Some call on the way from a frame to a barrier is told by its name alone.
-    fn is_guess(&self, inst: InstId, from: FrameId) -> bool {
+    /// Calls on the way from a frame to a barrier that are told by their names alone.
+    fn guessed(&self, inst: InstId, from: FrameId) -> Vec<FrameId> {
         let frames = &self.analysed.graph.frames;
         let chain = self.chain(self.analysed.graph.insts[inst.index()].frame);
-        chain.into_iter().take_while(|frame| *frame != from).any(|frame| frames[frame.index()].is_guess)
+        let on_the_way = chain.into_iter().take_while(|frame| *frame != from);
+        on_the_way.filter(|frame| frames[frame.index()].is_guess).collect()
+    }
+
+    /// The call may as well mean a function that waits for a group of another kind only.
+    fn may_be_another(&self, guess: FrameId, inst: InstId) -> bool {
+        let frames = &self.analysed.graph.frames;
+        let kind = |inst: InstId| self.as_barrier(inst).map(|barrier| std::mem::discriminant(&barrier.group));
+        let waits_alike = |frame: FrameId| {
+            let mut alike = self.analysed.barriers().filter(|other| kind(*other) == kind(inst));
+            alike.any(|other| self.chain(self.analysed.graph.insts[other.index()].frame).contains(&frame))
+        };
+        let same_call = |frame: &FrameId| {
+            let (frame, guess) = (&frames[frame.index()], &frames[guess.index()]);
+            frame.is_guess && frame.call == guess.call && frame.function != guess.function
+        };
+        (0..frames.len()).map(|index| FrameId(index as u32)).filter(same_call).any(|frame| !waits_alike(frame))
     }
 
     fn verdict(&self, inst: InstId) -> Option<Verdict> {

@@ -245,7 +245,6 @@ impl Builder<'_> {
     fn call_any_method(&mut self, base: &Ev, name: &Name, list: &[Arg], span: Span) -> Option<Ev> {
         let program = self.program;
         let mut calls = Vec::new();
-        let mut matters = false;
         for id in program.visible(self.item, name).iter().copied() {
             let item = program.item(id);
             let Some(owner) = item.class else { continue };
@@ -268,13 +267,16 @@ impl Builder<'_> {
             if !self.takes(&callable, list.len()) {
                 continue;
             }
-            matters |= program.reach(id, self.words).barrier;
+            // One that waits for nobody leaves open whether any does.
+            if !program.reach(id, self.words).barrier {
+                return None;
+            }
             calls.push((callable, Some(Ev { ty: Ty::Class(class), ..base.clone() })));
             if calls.len() > CANDIDATES {
                 return None;
             }
         }
-        if !matters {
+        if calls.is_empty() {
             return None;
         }
         let outer = self.guessing.replace(self.frame);
