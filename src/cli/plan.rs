@@ -32,6 +32,11 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
 
     let mut paths = input.paths.clone();
     let from_stdin = paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && input.stdin_filename.is_some());
+    if input.stdin_filename.is_some() && !from_stdin {
+        return Err(Failure::line(
+            "--stdin-filename names standard input, which is not read: `-` among the paths does",
+        ));
+    }
     paths.retain(|path| !is_stdin(path));
     let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
 
