@@ -69,18 +69,24 @@ impl fmt::Display for Entry {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct Head {
     version: u32,
+}
+
+#[derive(Deserialize)]
+struct Document {
     findings: Vec<Entry>,
 }
 
 impl Baseline {
     pub fn parse(text: &str) -> Result<Baseline, String> {
-        let document: Document = serde_json::from_str(text)
-            .map_err(|error| format!("is no file that `synclint baseline` wrote: {error}"))?;
-        if document.version != 1 {
-            return Err(format!("is of version {}, newer than this synclint", document.version));
+        let fault = |error| format!("is no file that `synclint baseline` wrote: {error}");
+        // What a newer version is like nobody knows yet.
+        let Head { version } = serde_json::from_str(text).map_err(fault)?;
+        if version != 1 {
+            return Err(format!("is of version {version}, newer than this synclint"));
         }
+        let document: Document = serde_json::from_str(text).map_err(fault)?;
         Ok(Baseline { entries: document.findings })
     }
 

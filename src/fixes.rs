@@ -21,13 +21,22 @@ use crate::graph::ItemId;
 use crate::rules;
 use crate::source::index::File;
 use crate::source::lexer::TokenKind;
+use crate::text::Range;
 use region::{Chain, Edge, Statement};
 
 /// Regions, one in the other, out of which a barrier is moved.
 const MAX_DEPTH: usize = 4;
 
+/// A change that may mend a finding.
+pub struct Candidate {
+    pub fix: Fix,
+    /// Threads that came to no barrier here come to one more: those that ran past the code at these places. If they have
+    /// another barrier of their own, the two were a pair, and it must not stay. Empty: for all as many as before.
+    pub only_for: Vec<Range>,
+}
+
 /// Changes that may mend a finding, the smallest first; and the function that they change.
-pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<Fix>)> {
+pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<Candidate>)> {
     let moves = [rules::DIVERGENT_BRANCH.name, rules::WARP_MASK.name];
     // What stands in a macro has a note that says so.
     let in_macro = finding.related.iter().any(|note| note.message.starts_with("in the replacement of macro"));
@@ -41,21 +50,25 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<F
     }
     let item = function_round(session, finding)?;
     let mut fixes = Vec::new();
+    let id = finding.at.file;
     for edge in [Edge::End, Edge::Begin] {
         let mut inner = barrier;
         // What goes from its place: the barrier, or an `if` that guards nothing else.
         let mut taken = barrier;
+        let mut own: Option<Range> = None;
         for _ in 0..MAX_DEPTH {
             let Some(chain) = Chain::round(file, inner, edge) else { break };
             if chain.holds_directive(file) || !region::names_are_from_outside(file, barrier, &chain) {
                 break;
             }
             inner = chain.statement;
+            let own =
+                *own.get_or_insert_with(|| edits::range(id, file, Statement { first: chain.first, last: chain.last }));
             if chain.is_only(file, taken) {
-                let whole = edits::unguarded(finding.at.file, file, barrier, &chain);
+                let whole = edits::unguarded(id, file, barrier, &chain);
                 let Some(fix) = whole.filter(|_| condition::are_private(session, file, item, &chain)) else { break };
                 if edge == Edge::End {
-                    fixes.push(fix);
+                    fixes.push(Candidate { fix, only_for: vec![own] });
                 }
                 taken = chain.statement;
                 continue;
@@ -75,7 +88,16 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<F
             if !is_sound {
                 break;
             }
-            fixes.extend(edits::moved(finding.at.file, file, barrier, &gone, &chain, edge));
+            let Some(fix) = edits::moved(id, file, barrier, &gone, &chain, edge) else { continue };
+            let only_for = match chain.all_arms_lose_one(&gone, barrier) {
+                true => Vec::new(),
+                false => {
+                    let arms = chain.arms.iter().map(|(first, last)| Statement { first: *first, last: *last });
+                    let others = arms.filter(|arm| !arm.holds(barrier) && gone.iter().any(|each| arm.holds(*each)));
+                    others.map(|arm| edits::range(id, file, arm)).chain([own]).collect()
+                }
+            };
+            fixes.push(Candidate { fix, only_for });
         }
     }
     Some((item, fixes)).filter(|(_, fixes)| !fixes.is_empty())

@@ -6,6 +6,7 @@
 mod conclude;
 mod draw;
 mod fixes;
+mod includes;
 mod names;
 mod read;
 mod shard;

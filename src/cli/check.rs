@@ -23,6 +23,13 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     if to_stdout_too + usize::from(given.format.is_some()) > 1 {
         return Err(Failure::line("two reports cannot both go to standard output; name a file for one of them"));
     }
+    let files: Vec<PathBuf> = given.output.iter().map(|(_, path)| settings::absolute(path)).collect();
+    if let Some(nth) =
+        (1..files.len()).find(|nth| files[..*nth].contains(&files[*nth]) && !is_stdout(&given.output[*nth].1))
+    {
+        let (_, path) = &given.output[nth];
+        return Err(Failure::line(format!("two reports cannot both go to {}; name another file", path.display())));
+    }
     let arguments = &arguments::Check { format: given.format.or(usual_format()?), ..given.clone() };
     let Plan { settings, mut request, repository } = plan(&arguments.input, &arguments.color)?;
     request.tell_ignored = arguments.verbose || arguments.show_files;

@@ -32,6 +32,11 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
 
     let mut paths = input.paths.clone();
     let from_stdin = paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && input.stdin_filename.is_some());
+    if input.stdin_filename.is_some() && !from_stdin {
+        return Err(Failure::line(
+            "--stdin-filename names standard input, which is not read: `-` among the paths does",
+        ));
+    }
     paths.retain(|path| !is_stdin(path));
     let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
 
@@ -45,6 +50,9 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     }
     let mut only = paths.clone();
     only.extend(stdin.iter().map(|(name, _)| name.clone()));
+    if !asked {
+        only.extend(root.clone());
+    }
     // Where nothing is there, the root is not read for nothing; else the run tells of what is not.
     let absent: Vec<String> =
         paths.iter().filter_map(|path| Some(missing(path, &std::fs::metadata(path).err()?))).collect();
@@ -52,7 +60,6 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     if !absent.is_empty() && (absent.len() == paths.len() || is_verb) && stdin.is_none() {
         return Err(Failure(absent.iter().map(|line| format!("error: {line}\n")).collect()));
     }
-    let only = asked.then_some(only);
     let start = paths.first().or(root.as_ref()).or(stdin.as_ref().map(|(name, _)| name)).cloned();
     let otherwise = settings.file.as_deref().filter(|_| discovered).and_then(Path::parent);
     let repository = Repository::of(&start.unwrap_or_default(), otherwise);
@@ -61,7 +68,7 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     let (force_exclude, no_ignore) = (input.force_exclude, input.no_ignore);
     Ok(Plan {
         settings,
-        request: Request { read: paths, only, texts, force_exclude, no_ignore, ..Request::default() },
+        request: Request { read: paths, only: Some(only), texts, force_exclude, no_ignore, ..Request::default() },
         repository,
     })
 }

@@ -72,8 +72,12 @@ pub fn unguarded(id: FileId, file: &File, barrier: Statement, chain: &Chain) -> 
     if file.comments.iter().any(inside) {
         return None;
     }
-    let range = Range { file: id, start: from as u32, end: to as u32 };
+    let range = range(id, file, chain.statement);
     Some(Fix { title: "let all threads come to the barrier".to_string(), edits: vec![(range, spelled(file, barrier))] })
+}
+
+pub fn range(id: FileId, file: &File, statement: Statement) -> Range {
+    Range { file: id, start: start(file, statement.first) as u32, end: end(file, statement.last) as u32 }
 }
 
 /// The bytes of a statement, and its line if nothing else but a remark is on it.

@@ -11,6 +11,12 @@ pub struct Statement {
     pub last: u32,
 }
 
+impl Statement {
+    pub fn holds(self, other: Statement) -> bool {
+        self.first <= other.first && other.last <= self.last
+    }
+}
+
 /// Which edge of a region a barrier stands at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Edge {
@@ -141,6 +147,14 @@ impl Chain {
             same.then_some(Statement { first, last: first + length })
         });
         found.collect()
+    }
+
+    /// Whichever way threads go, one of the barriers `gone` stands on it, and is not guarded any further.
+    pub fn all_arms_lose_one(&self, gone: &[Statement], barrier: Statement) -> bool {
+        let has_else = self.conditions.len() < self.arms.len();
+        let ends_with_one =
+            |(open, close): &(u32, u32)| gone.iter().any(|each| each.first == open + 1 || each.last + 1 == *close);
+        has_else && gone.contains(&barrier) && gone.len() == self.arms.len() && self.arms.iter().all(ends_with_one)
     }
 
     /// The `if` has one arm, and the barrier is all that is in it.

@@ -93,7 +93,7 @@ impl OfTree<'_> {
     fn item_text(&self, item: ItemId) -> &Expanded {
         self.texts[item.index()].get_or_init(|| {
             let text = self.tree.text(item);
-            if text.overflowed
+            if text.is_cut
                 && let Ok(mut cut) = self.cut.lock()
             {
                 cut.insert(item);

@@ -4,7 +4,7 @@ use super::Outcome;
 use crate::baseline::{self, Baseline, Entry, Marked};
 use crate::finding::{Finding, Summary};
 use crate::rules;
-use crate::settings::{Repository, Settings};
+use crate::settings::{Repository, Settings, absolute};
 use crate::suppress;
 use crate::text::Range;
 use rustc_hash::FxHashSet;
@@ -92,6 +92,7 @@ pub fn conclude(
 
 /// Which findings are asked for.
 struct Scope<'a> {
+    /// As written, and with links resolved.
     only: Option<Vec<PathBuf>>,
     settings: &'a Settings,
 }
@@ -99,7 +100,8 @@ struct Scope<'a> {
 impl<'a> Scope<'a> {
     fn new(only: Option<&[PathBuf]>, settings: &'a Settings) -> Scope<'a> {
         let canonical = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-        Scope { only: only.map(|paths| paths.iter().map(canonical).collect()), settings }
+        let both = |path: &PathBuf| [absolute(path), canonical(path)];
+        Scope { only: only.map(|paths| paths.iter().flat_map(both).collect()), settings }
     }
 
     /// A place of the finding lies in a path asked for, and the finding is not about somebody else's code.
@@ -113,7 +115,7 @@ impl<'a> Scope<'a> {
 
     fn holds(&self, path: &Path) -> bool {
         let Some(only) = &self.only else { return true };
-        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        only.iter().any(|wanted| path.starts_with(wanted))
+        let is_in = |path: PathBuf| only.iter().any(|wanted| path.starts_with(wanted));
+        is_in(absolute(path)) || std::fs::canonicalize(path).is_ok_and(is_in)
     }
 }

@@ -6,8 +6,9 @@
 use super::Loaded;
 use crate::analysis::{self, Answer, Session};
 use crate::finding::{Finding, Fix};
-use crate::fixes;
+use crate::fixes::{self, Candidate};
 use crate::graph::ItemId;
+use crate::rules;
 use crate::settings::Settings;
 use crate::source::index::{File, Files, Options};
 use crate::text::{FileId, Range};
@@ -33,7 +34,7 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
             sought.push(finding);
         }
     }
-    let begun: Vec<Option<(Proof, Vec<Fix>)>> = sought
+    let begun: Vec<Option<(Proof, Vec<Candidate>)>> = sought
         .par_iter()
         .map(|finding| {
             let (item, candidates) = fixes::candidates(session, finding)?;
@@ -41,7 +42,7 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
         })
         .collect();
     let mut left = MAX_BYTES_OF_ALL;
-    let affordable: Vec<(Proof, Vec<Fix>)> = begun
+    let affordable: Vec<(Proof, Vec<Candidate>)> = begun
         .into_iter()
         .flatten()
         .take_while(|(proof, _)| {
@@ -53,16 +54,38 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
     let known = Unchanged::default();
     // A panic costs the change that was to be proven.
     let holds = |proof: &Proof, fix: &Fix| catch_unwind(AssertUnwindSafe(|| proof.holds(fix, &known))).unwrap_or(false);
-    let prove = |(proof, candidates): (Proof, Vec<Fix>)| {
-        let fix = candidates.into_iter().find(|fix| holds(&proof, fix))?;
-        Some((place(proof.finding), fix))
+    let prove = |(proof, candidates): (Proof, Vec<Candidate>)| {
+        let Candidate { fix, only_for } = candidates.into_iter().find(|candidate| holds(&proof, &candidate.fix))?;
+        let must_go = if only_for.is_empty() { Vec::new() } else { proof.elsewhere(&only_for) };
+        Some(Proven { of: place(proof.finding), fix, must_go })
     };
-    let proven: Vec<(Place, Fix)> = affordable.into_par_iter().filter_map(prove).collect();
-    for (place_of, fix) in proven {
+    let proven: Vec<Proven> = affordable.into_par_iter().filter_map(prove).collect();
+    for Proven { of: place_of, fix, .. } in paired(proven) {
         for finding in answers.iter_mut().flat_map(|answer| &mut answer.findings) {
             if place(finding) == place_of {
                 finding.fixes.push(fix.clone());
             }
+        }
+    }
+}
+
+/// A change that mends a finding and brings no new one.
+struct Proven {
+    of: Place,
+    fix: Fix,
+    /// Barriers that may have been the partner of the one moved, and are to be mended with it.
+    must_go: Vec<Place>,
+}
+
+/// Those that leave no barrier without its partner: hardware pairs barriers by their number, wherever they stand, and
+/// code that so far went well must not hang.
+fn paired(mut proven: Vec<Proven>) -> Vec<Proven> {
+    loop {
+        let mended: FxHashSet<Place> = proven.iter().map(|each| each.of).collect();
+        let before = proven.len();
+        proven.retain(|each| each.must_go.iter().all(|other| mended.contains(other)));
+        if proven.len() == before {
+            return proven;
         }
     }
 }
@@ -88,6 +111,8 @@ struct Proof<'a> {
     kernels: Vec<(String, String, usize)>,
     /// What stood there before: the rule, the file, the first byte.
     before: FxHashSet<Found>,
+    /// Barriers of the same group that only a part reaches, in the kernels concerned.
+    others: Vec<Place>,
     /// In bytes to be read.
     cost: usize,
 }
@@ -140,6 +165,14 @@ impl<'a> Proof<'a> {
             .flat_map(|index| &answers[*index].findings)
             .map(|finding| (finding.rule.name, path(finding.at.file), finding.at.start))
             .collect();
+        let counts = |other: &&Finding| {
+            !other.barrier.is_empty()
+                && other.rule.name != rules::RACY_BROADCAST.name
+                && other.scope == finding.scope
+                && other.at != finding.at
+        };
+        let findings = concerned.iter().flat_map(|index| &answers[*index].findings);
+        let others = findings.filter(counts).map(place).collect();
         let kernels = concerned
             .iter()
             .map(|index| {
@@ -158,7 +191,14 @@ impl<'a> Proof<'a> {
         let bytes: usize = files.iter().map(|file| tree.files.get(*file).bytes.len()).sum();
         let cost =
             bytes + concerned.iter().map(|index| answers[*index].findings.len() * BYTES_PER_FINDING).sum::<usize>();
-        (bytes <= MAX_BYTES).then_some(Proof { settings, session, options, finding, files, kernels, before, cost })
+        let proof = Proof { settings, session, options, finding, files, kernels, before, others, cost };
+        (bytes <= MAX_BYTES).then_some(proof)
+    }
+
+    /// The barriers of the group that do not stand in these places.
+    fn elsewhere(&self, places: &[Range]) -> Vec<Place> {
+        let is_in = |at: Range| places.iter().any(|it| it.file == at.file && it.start <= at.start && at.end <= it.end);
+        self.others.iter().copied().filter(|(_, at)| !is_in(*at)).collect()
     }
 
     /// The finding is gone, and nothing has come.

@@ -15,9 +15,9 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn of(paths: &[PathBuf]) -> Names {
+    pub fn of<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Names {
         let climbs = |path: &PathBuf| path.components().take_while(|part| *part == Component::ParentDir).count();
-        let up = paths.iter().map(climbs).max().unwrap_or(0);
+        let up = paths.map(climbs).max().unwrap_or(0);
         let folder = absolute(Path::new(""));
         let Some(top) = folder.ancestors().nth(up).filter(|_| up > 0) else { return Names::default() };
         let here = folder.strip_prefix(top).unwrap_or(Path::new("")).components();

@@ -1,7 +1,7 @@
 //! Reads what a run is asked for: the walk, the bytes of each file, the macros the user gave -> indexed files.
 
 use super::names::Names;
-use super::{Error, Request, Stages};
+use super::{Error, Request, Stages, includes};
 use crate::finding::Unread;
 use crate::settings::{Patterns, Settings};
 use crate::source::compile_commands::CompileCommands;
@@ -12,7 +12,7 @@ use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,11 +97,8 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
         walked.files = paths.len();
     }
-    let names = Names::of(&request.read);
-    let named: FxHashSet<String> = request.read.iter().map(|path| names.spell(path)).collect();
-    let unread = |path: String, why: String| Unread { is_named: named.contains(&path), path: names.shown(&path), why };
-    let mut skipped: Vec<Unread> =
-        found.skipped.into_iter().map(|each| unread(names.spell(&each.path), each.why)).collect();
+    let named: FxHashSet<&Path> = request.read.iter().map(PathBuf::as_path).collect();
+    let mut skipped: Vec<(PathBuf, String)> = found.skipped.into_iter().map(|each| (each.path, each.why)).collect();
     for (name, _) in &request.texts {
         let known = std::fs::canonicalize(name).ok();
         let same = |path: &PathBuf| {
@@ -110,28 +107,37 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         };
         paths.retain(|path| !same(path));
     }
-    let read = |path: &PathBuf| {
-        let spelled = names.spell(path);
-        let content = walk::read(path, named.contains(&spelled));
-        (spelled, content)
+    let is_named = |path: &Path| named.contains(path);
+    let read = |path: PathBuf| {
+        let content = walk::read(&path, is_named(&path));
+        (path, content)
     };
-    let read: Vec<(String, Content)> = stages.time("reading them", || paths.par_iter().map(read).collect());
-    let mut sources: Vec<(String, Vec<u8>)> = Vec::with_capacity(read.len());
+    let read: Vec<(PathBuf, Content)> = stages.time("reading them", || paths.into_par_iter().map(read).collect());
+    let mut sources: Vec<(PathBuf, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
-            Content::Source(bytes) if !is_text(&bytes) => skipped.push(unread(path, "binary data".to_string())),
+            Content::Source(bytes) if !is_text(&bytes) => skipped.push((path, "binary data".to_string())),
             Content::Source(bytes) => sources.push((path, bytes)),
             Content::NotSource => {}
             // Without an extension it may be a program as well as a header.
-            Content::Skipped(_) if Path::new(&path).extension().is_none() && !named.contains(&path) => {}
-            Content::Skipped(why) => skipped.push(unread(path, why)),
+            Content::Skipped(_) if path.extension().is_none() && !is_named(&path) => {}
+            Content::Skipped(why) => skipped.push((path, why)),
         }
     }
     walked.files += request.texts.len();
-    sources.extend(request.texts.iter().map(|(name, bytes)| (names.spell(name), bytes.clone())));
+    sources.extend(request.texts.iter().cloned());
     if !request.confined {
-        read_includes(settings, request, &names, &mut sources);
+        stages.time("what they include elsewhere", || includes::read(settings, request, found.seen, &mut sources));
     }
+    let names = Names::of(request.read.iter().chain(sources.iter().map(|(path, _)| path)));
+    let unread = |(path, why): (PathBuf, String)| Unread {
+        is_named: is_named(&path),
+        path: names.shown(&names.spell(&path)),
+        why,
+    };
+    let skipped: Vec<Unread> = skipped.into_iter().map(unread).collect();
+    let mut sources: Vec<(String, Vec<u8>)> =
+        sources.into_iter().map(|(path, bytes)| (names.spell(&path), bytes)).collect();
     sources.sort_by(|a, b| a.0.cmp(&b.0));
     let options = options(settings, &names, &sources)?;
     let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
@@ -176,55 +182,6 @@ fn is_text(bytes: &[u8]) -> bool {
     // So few at a time that one byte counts them, and many are counted at once.
     let few = head.chunks(128).map(|few| usize::from(few.iter().map(|byte| u8::from(is_control(byte))).sum::<u8>()));
     few.sum::<usize>() * RARE <= head.len()
-}
-
-/// Headers that a file named by hand may bring in.
-const MAX_INCLUDED: usize = 10_000;
-
-/// Reads what files named by hand include, wherever it stands: without it half of their code may be missing.
-fn read_includes(settings: &Settings, request: &Request, names: &Names, sources: &mut Vec<(String, Vec<u8>)>) {
-    let given: Vec<&PathBuf> = request.read.iter().filter(|path| path.is_file()).collect();
-    let is_given = |name: &str| given.iter().any(|path| names.spell(path) == *name);
-    let mut todo: Vec<usize> = (0..sources.len()).filter(|index| is_given(&sources[*index].0)).collect();
-    if todo.is_empty() {
-        return;
-    }
-    let canonical = |path: &Path| std::fs::canonicalize(path).ok();
-    let mut known: FxHashSet<PathBuf> = sources.iter().filter_map(|(path, _)| canonical(Path::new(path))).collect();
-    let most = sources.len() + MAX_INCLUDED;
-    while let Some(index) = todo.pop() {
-        let folder = Path::new(&sources[index].0).parent().unwrap_or(Path::new("")).to_path_buf();
-        for name in screen::includes(&sources[index].1) {
-            let folders = std::iter::once(&folder).chain(&settings.include);
-            let Some(path) = folders.map(|folder| plain(&folder.join(&name))).find(|path| path.is_file()) else {
-                continue;
-            };
-            let is_new = canonical(&path).is_some_and(|path| known.insert(path));
-            if is_new
-                && !settings.exclude.matches(&path)
-                && sources.len() < most
-                && let Content::Source(bytes) = walk::read(&path, false)
-            {
-                todo.push(sources.len());
-                sources.push((names.spell(&path), bytes));
-            }
-        }
-    }
-}
-
-/// Without `.`, and without `..` where a folder stands before it.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// The folders that a confined walk stays in, links resolved.

@@ -31,6 +31,7 @@ pub struct Skipped {
 pub struct Walk {
     pub files: Vec<PathBuf>,
     pub skipped: Vec<Skipped>,
+    pub seen: Seen,
 }
 
 /// What reading one candidate gave.
@@ -52,12 +53,11 @@ pub fn walk(
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
 ) -> Walk {
     let mut found = Walk::default();
-    let mut seen = Seen::default();
     for root in paths {
         match fs::metadata(root) {
             Err(error) => found.skipped.push(Skipped { path: root.clone(), why: reason(&error) }),
-            Ok(metadata) if metadata.is_dir() => walk_folder(root, no_ignore, wanted.clone(), &mut found, &mut seen),
-            Ok(metadata) => seen.add(root.clone(), &metadata, &mut found.files),
+            Ok(metadata) if metadata.is_dir() => walk_folder(root, no_ignore, wanted.clone(), &mut found),
+            Ok(metadata) => found.seen.add(root.clone(), &metadata, &mut found.files),
         }
     }
     found
@@ -103,7 +103,6 @@ fn walk_folder(
     no_ignore: bool,
     wanted: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
     found: &mut Walk,
-    seen: &mut Seen,
 ) {
     let entries = WalkBuilder::new(root)
         .follow_links(true)
@@ -122,7 +121,7 @@ fn walk_folder(
                     continue;
                 }
                 match entry.metadata() {
-                    Ok(metadata) => seen.add(entry.into_path(), &metadata, &mut found.files),
+                    Ok(metadata) => found.seen.add(entry.into_path(), &metadata, &mut found.files),
                     Err(error) => found.skipped.push(skipped_by(root, &error)),
                 }
             }
@@ -137,8 +136,8 @@ fn walk_folder(
 }
 
 /// What the walk has come past.
-#[derive(Default)]
-struct Seen {
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
     /// The place of each file among those found.
     files: FxHashMap<FileKey, usize>,
     /// Whether a link is part of a folder's path; trees of links have few folders, and many files.
@@ -163,6 +162,19 @@ impl Seen {
                 }
             }
         }
+    }
+
+    /// Whether a file is there that was not come past under any name; from now on it was.
+    pub fn is_new(&mut self, path: &Path) -> bool {
+        let file = fs::metadata(path).ok().filter(Metadata::is_file);
+        let Some(key) = file.and_then(|metadata| file_key(path, &metadata)) else { return false };
+        let next = self.files.len();
+        let mut is_new = false;
+        self.files.entry(key).or_insert_with(|| {
+            is_new = true;
+            next
+        });
+        is_new
     }
 
     fn goes_through_link(&mut self, path: &Path) -> bool {

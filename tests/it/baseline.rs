@@ -101,6 +101,8 @@ fn the_file_is_read_as_written_one_finding_a_line() {
     assert_eq!(Baseline::parse(&text), Ok(baseline));
     assert!(Baseline::parse(&text.replace("\"version\": 1", "\"version\": 2")).is_err());
     assert!(Baseline::parse("[]").is_err());
+    let newer = Baseline::parse("{\"version\": 99, \"entries\": 3}").expect_err("nobody knows what is in it");
+    assert_eq!(newer, "is of version 99, newer than this synclint");
 }
 
 const DIVERGENT: &str =

@@ -286,6 +286,42 @@ fn a_file_alone_brings_what_it_includes() {
     assert!(folder.run(&["why", "a.cu:4"]).stdout.contains("[divergent-branch]"));
 }
 
+/// What stands outside of the folders named is read if a file in them includes it, and reported only with a file in them.
+#[test]
+fn a_folder_brings_what_its_files_include_elsewhere() {
+    let folder = Folder::new("includes-elsewhere");
+    let helper = "__device__ void f() {\n    __syncthreads();\n}\n";
+    let theirs = "__global__ void theirs() {\n    if (threadIdx.x) __syncthreads();\n}\n";
+    folder.write("include/m.cuh", "#include \"../other/f.cuh\"\n#include \"../src/deep/own.cuh\"\n");
+    folder.write("other/f.cuh", format!("{helper}{theirs}"));
+    folder.write("other/unasked.cu", theirs);
+    folder.write("src/deep/own.cuh", "__device__ void g() {\n    __syncthreads();\n}\n");
+    let caller = "#include \"../include/m.cuh\"\n__global__ void k(int n) {\n    if (threadIdx.x < n) f();\n    if (threadIdx.x < n) g();\n}\n";
+    folder.write("src/a.cu", caller);
+    let places = |ran: crate::program::Ran| -> Vec<String> {
+        ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_string())).collect()
+    };
+    let concise = ["--format", "concise", "--isolated"];
+    let expected = ["src/a.cu:3:26", "src/a.cu:4:26"];
+    assert_eq!(places(folder.run(&[&["src"], &concise[..]].concat())), expected);
+    assert_eq!(places(folder.run_below("src", &concise)), ["a.cu:3:26", "a.cu:4:26"]);
+    assert_eq!(
+        places(folder.run_below("src/deep", &[&["../a.cu"], &concise[..]].concat())),
+        ["../a.cu:3:26", "../a.cu:4:26"]
+    );
+    // As an editor or a hook has it, under a name in the folder; the file of that name gives way.
+    folder.write("src/a.cu", "");
+    let typed = [&["-", "--stdin-filename", "src/a.cu"], &concise[..]].concat();
+    assert_eq!(places(folder.run_with(&typed, &[], caller.as_bytes())), expected);
+    // Under `-I` likewise; what is excluded stays out.
+    folder.write("src/a.cu", caller.replace("../include/m", "m"));
+    let found = folder.run(&[&["src", "-I", "include"], &concise[..]].concat());
+    assert_eq!(places(found), expected);
+    folder.write("synclint.toml", "exclude = [\"other\"]\n");
+    let configured = folder.run(&["src", "-I", "include", "--format", "concise"]);
+    assert_eq!(places(configured), ["src/a.cu:4:26"]);
+}
+
 #[test]
 fn files_that_are_not_read_are_named() {
     let folder = Folder::new("unread");

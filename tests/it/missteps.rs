@@ -153,6 +153,11 @@ fn a_dash_is_standard_output() {
         let ran = folder.run(&[&["a.cu"], &arguments[..]].concat());
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", told), "{arguments:?}");
     }
+    let twice = folder.run(&["a.cu", "--output", "json=r", "--output", "sarif=./r"]);
+    let told = "error: two reports cannot both go to ./r; name another file\n";
+    assert_eq!((twice.code, twice.stderr.as_str(), folder.path().join("r").exists()), (2, told, false));
+    let unread = folder.run(&["a.cu", "--stdin-filename", "b.cu"]);
+    assert!(unread.code == 2 && unread.stderr.contains("`-` among the paths"), "{}", unread.stderr);
     // What the environment would have printed gives way, here as with --diff.
     let usual = [("SYNCLINT_FORMAT", "json")];
     assert_eq!(folder.run_with(&["a.cu", "--output", "sarif=-"], &usual, b"").json()["version"], "2.1.0");

@@ -18,8 +18,8 @@ pub struct ItemText {
     pub expanded: Expanded,
     /// Attributes taken out (`__shared__`), by where they stood in the text.
     pub dropped: Vec<Dropped>,
-    /// Macros made more text than is sensible, so something stayed unexpanded.
-    pub overflowed: bool,
+    /// Something of it is missing: macros made more text than is sensible, or the file ends inside the body.
+    pub is_cut: bool,
 }
 
 /// Where an item's token ranges count.
@@ -173,13 +173,14 @@ impl Composer {
             Some(body) => {
                 self.literal(" ");
                 self.tokens(from, body.clone());
-                if !view.is_closed(body.start as usize) {
-                    self.literal("}");
-                }
+                let is_open = |at: &u32| view.byte(*at as usize, b'{') && !view.is_closed(*at as usize);
+                let left = if view.is_closed(body.start as usize) { 0 } else { body.clone().filter(is_open).count() };
+                self.literal(&"}".repeat(left));
+                self.done.is_cut |= left > 0;
             }
             None => self.literal(";"),
         }
-        self.done.overflowed |= from.expansion.overflowed;
+        self.done.is_cut |= from.expansion.overflowed;
     }
 
     /// All `requires` clauses as one behind the parameters; those that look into types are left out.
@@ -268,7 +269,7 @@ impl Composer {
                 let expansion = expand(unit, selection, tokens);
                 let invocations = self.bring(&expansion);
                 self.piece(&expansion, invocations, 0..expansion.expanded.text.len() as u32);
-                self.done.overflowed |= expansion.overflowed;
+                self.done.is_cut |= expansion.overflowed;
             }
             Source::Made(made) => {
                 let invocations = self.bring(&made.expansion);
