@@ -45,6 +45,7 @@ mod root;
 mod scope;
 mod statements;
 mod templates;
+mod traits;
 mod types;
 mod unions;
 mod values;

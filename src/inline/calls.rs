@@ -175,7 +175,7 @@ impl Builder<'_> {
             return last.args.is_some();
         }
         let args = self.written_arguments(last).unwrap_or_default();
-        super::constant::trait_value(&last.name, &args).is_some()
+        self.trait_value(&last.name, &args).is_some()
     }
 
     fn is_library_function(&self, set: &[Callable]) -> bool {
