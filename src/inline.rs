@@ -12,6 +12,7 @@ mod interpret;
 mod deduce;
 mod reach;
 mod resolve;
+mod algorithms;
 mod assign;
 mod assigned;
 mod places;
