@@ -371,6 +371,26 @@ pub enum FunctionKind {
     Swap,
     /// Gives the first argument the second's value, and back what it was.
     Exchange,
+    /// Calls its first argument with the others.
+    Invoke,
+    /// Calls its first argument with the parts of a tuple, its second.
+    Apply,
+    /// Calls its last argument once for each element between the two iterators before it.
+    ForEach,
+    /// Calls its last argument once for each of so many elements from an iterator on, the two before it.
+    ForEachOf,
+    /// Calls its first argument with what the variants behind it hold.
+    Visit,
+    /// What is called like its argument.
+    Reference,
+}
+
+impl FunctionKind {
+    /// It calls what it is given.
+    pub fn calls_argument(self) -> bool {
+        use FunctionKind::*;
+        matches!(self, Invoke | Apply | ForEach | ForEachOf | Visit | Reference)
+    }
 }
 
 /// Constants of libraries that are often out of view.

@@ -8,6 +8,7 @@ use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
+use crate::words::FunctionKind;
 
 /// Candidates beyond which a call is not followed.
 pub const CANDIDATES: usize = 4;
@@ -84,7 +85,7 @@ impl Builder<'_> {
         let found = self.find(path);
         match found {
             Found::Functions(set) => {
-                if self.is_library_function(&set) && self.is_word(&last.name) {
+                if self.is_library_function(&set, &last.name) && self.is_word(&last.name) {
                     return self.call_word(path, args, span);
                 }
                 let explicit = self.written_arguments(last).unwrap_or_default();
@@ -175,13 +176,19 @@ impl Builder<'_> {
             return last.args.is_some();
         }
         let args = self.written_arguments(last).unwrap_or_default();
-        super::constant::trait_value(&last.name, &args).is_some()
+        self.trait_value(&last.name, &args).is_some()
     }
 
-    fn is_library_function(&self, set: &[Callable]) -> bool {
+    fn is_library_function(&self, set: &[Callable], name: &Name) -> bool {
+        // A namespace `cuda` of somebody else's may have an `apply`, too.
+        let only_standard = self.words.function(name).is_some_and(FunctionKind::calls_argument);
         let in_library = |callable: &Callable| {
             let scope = &self.program.item(callable.item).scope;
-            scope.iter().any(|name| matches!(&**name, "cooperative_groups" | "cuda" | "cub"))
+            scope.iter().any(|name| match &**name {
+                "std" => only_standard,
+                "cooperative_groups" | "cuda" | "cub" => !only_standard,
+                _ => false,
+            })
         };
         set.iter().all(in_library)
     }
@@ -305,7 +312,7 @@ impl Builder<'_> {
     }
 
     /// A pointer that holds one of several functions: which, its value tells.
-    fn call_pointer(&mut self, set: u32, on: Value, this: Option<Ev>, list: Vec<Arg>, span: Span) -> Ev {
+    pub fn call_pointer(&mut self, set: u32, on: Value, this: Option<Ev>, list: Vec<Arg>, span: Span) -> Ev {
         let targets = self.function_sets[set as usize].clone();
         let fitting: Vec<Callable> = targets.iter().filter(|target| self.takes(target, list.len())).cloned().collect();
         match &fitting[..] {
@@ -356,11 +363,24 @@ impl Builder<'_> {
         list: Vec<Arg>,
         span: Span,
     ) -> Ev {
+        self.each_way(blocks, span, &mut |builder, index| {
+            let (target, this) = &calls[index];
+            builder.call_function(target, this.clone(), list.clone(), &[], span)
+        })
+    }
+
+    /// Goes each way in a block of its own; all go on behind, with the result of the one that was gone.
+    pub fn each_way(
+        &mut self,
+        blocks: Vec<BlockId>,
+        span: Span,
+        go: &mut dyn FnMut(&mut Self, usize) -> Ev,
+    ) -> Ev {
         let after = self.new_block();
         let mut result: Option<(ObjectId, Ty)> = None;
-        for ((target, this), block) in calls.into_iter().zip(blocks) {
+        for (index, block) in blocks.into_iter().enumerate() {
             self.go_on(block);
-            let ev = self.call_function(&target, this, list.clone(), &[], span);
+            let ev = go(self, index);
             if !matches!(ev.what, What::Nothing) {
                 let (object, ty) = match &result {
                     Some(known) => known.clone(),
@@ -384,13 +404,19 @@ impl Builder<'_> {
 
     /// One of several by a value that is not known: all threads with the same value go the same way.
     pub fn choose_by(&mut self, on: Value, calls: Vec<(Callable, Option<Ev>)>, list: Vec<Arg>, span: Span) -> Ev {
-        let blocks: Vec<BlockId> = calls.iter().map(|_| self.new_block()).collect();
-        let on = self.unknown(vec![on], span);
+        let blocks = self.ways_by(vec![on], calls.len(), span);
+        self.call_each(calls, blocks, list, span)
+    }
+
+    /// So many blocks, one of which is entered by what is not known but follows from these values.
+    pub fn ways_by(&mut self, from: Vec<Value>, count: usize, span: Span) -> Vec<BlockId> {
+        let blocks: Vec<BlockId> = (0..count).map(|_| self.new_block()).collect();
+        let on = self.unknown(from, span);
         let numbered: Vec<(i64, BlockId)> = (0..).zip(blocks.iter().copied()).collect();
         let cases = numbered.into_iter().map(|(number, block)| (self.int(number, span), block)).collect();
         let (default, at) = (blocks[blocks.len() - 1], self.at(span));
         self.finish(End::Switch { on, cases, default, at });
-        self.call_each(calls, blocks, list, span)
+        blocks
     }
 
     pub fn choose(&mut self, calls: Vec<(Callable, Option<Ev>)>, list: Vec<Arg>, span: Span) -> Ev {

@@ -5,7 +5,7 @@
 use super::builder::Builder;
 use super::names::Found;
 use super::scope::{Binding, ScopeId};
-use super::types::{Bound, INT, Ty, UNSIGNED};
+use super::types::{INT, Ty, UNSIGNED};
 use crate::program::*;
 
 /// Evaluation steps for one constant: constexpr functions may loop.
@@ -248,8 +248,12 @@ impl Builder<'_> {
     fn constant_name(&mut self, path: &Path) -> Option<(i64, Ty)> {
         match self.find(path) {
             Found::Binding(Binding::Constant { value, ty }) => Some((value, ty)),
-            Found::Binding(Binding::Object { constant, ty, .. }) => Some((constant?, ty)),
-            Found::Binding(Binding::Value { value, ty }) => Some((self.constant_of(value)?, ty)),
+            Found::Binding(Binding::Object { constant: Some(value), ty, .. }) => Some((value, ty)),
+            Found::Binding(Binding::Object { ty, .. } | Binding::Alias { ty, .. }) => self.constant_by_type(&ty),
+            Found::Binding(Binding::Value { value, ty }) => match self.constant_of(value) {
+                Some(known) => Some((known, ty)),
+                None => self.constant_by_type(&ty),
+            },
             Found::Constant(value, ty) => Some((value, ty)),
             Found::StaticField(class, index) => self.constant_member(&class, index),
             Found::Value(item) => self.constant_item(item),
@@ -258,18 +262,13 @@ impl Builder<'_> {
         }
     }
 
-    /// `std::is_same_v<A, B>`, `Trait<A>::value`
-    fn trait_of_path(&mut self, path: &Path) -> Option<(i64, Ty)> {
-        let last = path.segments.last()?;
-        let (name, args) = match &*last.name {
-            "value" => {
-                let class = path.segments.get(path.segments.len().checked_sub(2)?)?;
-                (class.name.clone(), class.args.as_ref())
-            }
-            name => (Name::from(name.strip_suffix("_v")?), last.args.as_ref()),
-        };
-        let args = args.map_or(Vec::new(), |args| self.template_arguments(args));
-        trait_value(&name, &args)
+    /// What an object converts to whose type is a constant.
+    pub fn constant_by_type(&mut self, ty: &Ty) -> Option<(i64, Ty)> {
+        match ty.value() {
+            Ty::Named(_) => self.value_of_type(ty),
+            Ty::Class(class) if !self.standard_bases(&class.clone()).is_empty() => self.value_of_type(ty),
+            _ => None,
+        }
     }
 
     /// A constant of a library that is not in view.
@@ -322,55 +321,4 @@ fn size_of(ty: &Ty) -> Option<i64> {
         Ty::Vector { of, lanes, .. } => size_of(of)? * i64::from(*lanes),
         _ => return None,
     })
-}
-
-/// The trait that a standard concept of one type is.
-pub fn concept_trait(concept: &str) -> Option<&'static str> {
-    Some(match concept {
-        "integral" => "is_integral",
-        "floating_point" => "is_floating_point",
-        "signed_integral" => "is_signed",
-        "unsigned_integral" => "is_unsigned",
-        "same_as" => "is_same",
-        _ => return None,
-    })
-}
-
-/// A standard trait over types, where the types tell.
-pub fn trait_value(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
-    let ty = |index: usize| match args.get(index) {
-        Some(Bound::Type(ty)) => Some(ty),
-        _ => None,
-    };
-    let truth = |value: bool| Some((i64::from(value), Ty::Bool));
-    match name {
-        "true_type" => return truth(true),
-        "false_type" => return truth(false),
-        "integral_constant" | "bool_constant" | "constant" | "Int" => {
-            return match args.last() {
-                Some(Bound::Value(value)) => Some((*value, INT)),
-                _ => None,
-            };
-        }
-        _ => {}
-    }
-    let first = ty(0).filter(|ty| ty.is_known())?;
-    match name {
-        "is_same" => {
-            let second = ty(1).filter(|ty| ty.is_known())?;
-            truth(first == second)
-        }
-        "is_floating_point" => truth(matches!(first, Ty::Float { bits } if *bits > 16)),
-        "is_integral" => truth(matches!(first, Ty::Int { .. } | Ty::Bool)),
-        "is_arithmetic" => truth(matches!(first, Ty::Int { .. } | Ty::Bool | Ty::Float { .. })),
-        "is_pointer" => truth(matches!(first, Ty::Pointer(_) | Ty::FunctionPointer)),
-        "is_void" => truth(*first == Ty::Void),
-        "is_signed" => truth(matches!(first, Ty::Int { signed: true, .. } | Ty::Float { .. })),
-        "is_unsigned" => truth(matches!(first, Ty::Int { signed: false, .. } | Ty::Bool)),
-        "is_enum" => truth(matches!(first, Ty::Enum(_))),
-        "is_class" => truth(matches!(first, Ty::Class(_) | Ty::Named(_) | Ty::Vector { .. } | Ty::Closure(_))),
-        "is_reference" => truth(matches!(first, Ty::Reference(_))),
-        "is_array" => truth(matches!(first, Ty::Array(..))),
-        _ => None,
-    }
 }

@@ -60,7 +60,7 @@ impl Builder<'_> {
         let last = path.segments.last()?;
         let is_concept = match self.find(path) {
             Found::Value(_) | Found::Constant(..) => true,
-            Found::None => super::constant::concept_trait(&last.name).is_some(),
+            Found::None => super::traits::is_concept(&last.name),
             _ => false,
         };
         if !is_concept {
@@ -85,10 +85,7 @@ impl Builder<'_> {
                 let items: Vec<ItemId> = vec![item];
                 self.variable_among(&items, args).map(|(value, _)| value)
             }
-            _ => {
-                let name = super::constant::concept_trait(&last.name)?;
-                super::constant::trait_value(name, &args).map(|(value, _)| value)
-            }
+            _ => super::traits::concept_value(&last.name, &args).map(i64::from),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Constants of items and classes, and calls of constexpr functions: their statements, run on the spot.
 
 use super::builder::{Builder, StaticKey};
-use super::constant::{NESTING, trait_value, wrap};
+use super::constant::{NESTING, wrap};
 use super::names::Found;
 use super::scope::Binding;
 use super::types::{Bound, Callable, ClassTy, INT, Ty};
@@ -214,6 +214,12 @@ impl Builder<'_> {
                 self.constant_apply(&callable, &explicit, values)
             }
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => self.constant_construct(&ty, args),
+            // `b()` of an `integral_constant`
+            Found::Binding(Binding::Object { ty, .. } | Binding::Alias { ty, .. } | Binding::Value { ty, .. })
+                if args.is_empty() =>
+            {
+                self.constant_by_type(&ty)
+            }
             Found::None => {
                 let name = &path.segments.last()?.name;
                 match (&**name, args) {
@@ -240,15 +246,7 @@ impl Builder<'_> {
                 let (value, _) = self.evaluate(one)?;
                 Some((wrap(value, ty), ty.clone()))
             }
-            (Ty::Named(named), []) => trait_value(&named.name, &named.args),
-            (Ty::Class(class), []) => {
-                let class = class.clone();
-                match self.find_in_class(&class, &Segment { name: Name::from("value"), args: None })? {
-                    Found::StaticField(class, index) => self.constant_member(&class, index),
-                    Found::Constant(value, ty) => Some((value, ty)),
-                    _ => None,
-                }
-            }
+            (ty, []) => self.value_of_type(ty),
             _ => None,
         }
     }

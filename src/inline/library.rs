@@ -52,6 +52,7 @@ impl Builder<'_> {
             FunctionKind::Tie => self.tie(list, span),
             FunctionKind::Swap => self.swap(list, span),
             FunctionKind::Exchange => self.exchange(list, span),
+            kind if kind.calls_argument() => self.call_algorithm(kind, list, span),
             _ => None,
         }
     }

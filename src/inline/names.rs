@@ -121,6 +121,8 @@ impl Builder<'_> {
                 Qualifier::Namespace(mut names) => {
                     if let Found::Type(ty) = self.find_type_item(segment, Some(&names)) {
                         Qualifier::Type(ty)
+                    } else if segment.args.is_some() {
+                        Qualifier::Type(self.named(segment))
                     } else {
                         names.push(segment.name.clone());
                         Qualifier::Namespace(names)
@@ -195,6 +197,7 @@ impl Builder<'_> {
                 found => found,
             },
             Ty::Library(_) | Ty::Named(_) if &*segment.name == "TempStorage" => Found::Type(self.named(segment)),
+            Ty::Named(_) => self.standard_member(ty, &segment.name),
             _ => Found::None,
         }
     }
@@ -261,7 +264,7 @@ impl Builder<'_> {
                 return Some(found);
             }
         }
-        None
+        self.member_of_standard_base(class, name)
     }
 
     /// A class inside a class, an enumerator of an enumeration inside it.

@@ -78,10 +78,7 @@ impl Builder<'_> {
                 self.find_type_item(last, None)
             }
             Qualifier::Namespace(names) => self.find_type_item(last, Some(&names)),
-            Qualifier::Type(ty) => match self.find_in_type(&ty, last) {
-                Found::None => self.standard_member_type(&ty, last),
-                found => found,
-            },
+            Qualifier::Type(ty) => self.find_in_type(&ty, last),
         };
         match found {
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => ty,
@@ -111,20 +108,6 @@ impl Builder<'_> {
             at = self.scope_at(id).parent;
         }
         Found::None
-    }
-
-    /// `std::conditional<b, A, B>::type` and the like.
-    fn standard_member_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
-        match ty {
-            Ty::Named(named) if &*segment.name == "type" => {
-                let name = format!("{}_t", named.name);
-                match self.standard_type(&name, &named.args) {
-                    Some(ty) => Found::Type(ty),
-                    None => Found::None,
-                }
-            }
-            _ => Found::None,
-        }
     }
 
     /// A type not in view, by its name: scalars, vectors, groups, library classes, standard aliases.
@@ -158,7 +141,7 @@ impl Builder<'_> {
         }
         // `true_type`, `is_integral<T>`: one type for each answer.
         if !matches!(&**name, "integral_constant" | "constant" | "Int")
-            && let Some((value, ty)) = constant::trait_value(name, &args)
+            && let Some((value, ty)) = self.trait_value(name, &args)
         {
             let args = vec![Bound::Type(ty), Bound::Value(value)];
             return Ty::Named(Arc::new(NamedTy { name: Name::from("integral_constant"), args }));
@@ -166,7 +149,7 @@ impl Builder<'_> {
         Ty::Named(Arc::new(NamedTy { name: name.clone(), args }))
     }
 
-    fn standard_type(&mut self, name: &str, args: &[super::types::Bound]) -> Option<Ty> {
+    pub fn standard_type(&mut self, name: &str, args: &[super::types::Bound]) -> Option<Ty> {
         let ty = |index: usize| match args.get(index) {
             Some(Bound::Type(ty)) => Some(ty.clone()),
             _ => None,

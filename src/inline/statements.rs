@@ -354,23 +354,38 @@ impl Builder<'_> {
         let Some(end) = self.call_method_by_name(over, "end", &[], head_span) else { return false };
         let begin = self.settle("begin", begin, variable.span);
         let end = self.settle("end", end, variable.span);
+        self.loop_between(&begin, &end, (span, head_span), &mut |builder, item, exit, next| {
+            builder.declare_as(variable, item);
+            builder.loop_body(body, exit, next);
+        });
+        true
+    }
+
+    /// A loop that moves `begin`, a variable, on until it is `end`. The body gets what it points to, and the blocks behind
+    /// the loop and before its next round.
+    pub fn loop_between(
+        &mut self,
+        begin: &Ev,
+        end: &Ev,
+        (span, head_span): (Span, Span),
+        body: &mut dyn FnMut(&mut Self, Ev, BlockId, BlockId),
+    ) {
         let (head, inside, next, exit) = (self.new_block(), self.new_block(), self.new_block(), self.new_block());
         self.fall_into(head, span);
-        let differs = self.combine(BinaryOp::Ne, &begin, &end, head_span, (head_span, head_span));
+        let differs = self.combine(BinaryOp::Ne, begin, end, head_span, (head_span, head_span));
         let on = self.rvalue(&differs, head_span);
         let at = self.at(head_span);
         self.branch_value(on, inside, exit, Fork::Loop, at);
         self.go_on(inside);
         self.scoped(|builder| {
-            let item = builder.dereference(&begin, variable.span);
-            builder.declare_as(variable, item);
-            builder.loop_body(body, exit, next);
+            let item = builder.dereference(begin, head_span);
+            body(builder, item, exit, next);
         });
         self.fall_into(next, span);
         if !begin.ty.is_aggregate()
-            || self.call_operator("operator++", std::slice::from_ref(&begin), head_span).is_none()
+            || self.call_operator("operator++", std::slice::from_ref(begin), head_span).is_none()
         {
-            let old = self.rvalue(&begin, head_span);
+            let old = self.rvalue(begin, head_span);
             let one = self.int(1, head_span);
             let new = match begin.ty.value() {
                 Ty::Pointer(_) => self.element_address(old, one, head_span),
@@ -380,15 +395,14 @@ impl Builder<'_> {
                 }
             };
             let new = Ev::value(new, begin.ty.clone());
-            self.write(&begin, &new, head_span);
+            self.write(begin, &new, head_span);
         }
         self.jump(head, Leaving::Fall, span);
         self.go_on(exit);
-        true
     }
 
     /// Puts a value into a variable of its own.
-    fn settle(&mut self, name: &str, ev: Ev, span: Span) -> Ev {
+    pub fn settle(&mut self, name: &str, ev: Ev, span: Span) -> Ev {
         let object = self.temporary(name, ev.ty.value(), span);
         let address = self.address(object, span);
         let ty = ev.ty.value().clone();

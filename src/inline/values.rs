@@ -167,6 +167,9 @@ impl Builder<'_> {
 
     /// Writes a value to memory of type `ty`, members one by one where it has any.
     pub fn store_to(&mut self, address: Value, ty: &Ty, ev: &Ev, span: Span) {
+        if let Some((index, of)) = super::algorithms::alternative_of(ty, &ev.ty) {
+            return self.store_alternative(address, index, &of, ev, span);
+        }
         match &ev.what {
             What::Nothing => {}
             What::Parts(parts) => {

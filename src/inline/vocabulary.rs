@@ -493,7 +493,7 @@ impl Builder<'_> {
             _ => match list {
                 [] => {
                     let value = match ty.value() {
-                        Ty::Named(named) => super::constant::trait_value(&named.name, &named.args),
+                        Ty::Named(named) => self.trait_value(&named.name, &named.args),
                         _ => None,
                     };
                     let value = match value {
