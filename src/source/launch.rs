@@ -6,12 +6,14 @@
 
 mod assumptions;
 mod callers;
+mod calls;
 mod choices;
 mod classes;
 mod code;
 mod declarators;
 mod deduce;
 mod evaluate;
+mod instances;
 mod lambdas;
 mod locals;
 mod objects;

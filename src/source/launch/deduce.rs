@@ -1,10 +1,11 @@
 //! Template arguments that nobody wrote: the types of a call's arguments, matched with those of the parameters.
 //!
-//! Only what an analysis can follow is told: classes in view, lambdas, and the numbers among a class's own arguments.
+//! Only what an analysis can follow is told: classes in view, types of a known size, lambdas, and the numbers among a class's own
+//! arguments.
 
 use super::choices::holds;
 use super::code::{Code, Parameter, Site};
-use super::evaluate::{Value, colon_behind, integer, question_in};
+use super::evaluate::{Value, colon_behind, integer, question_in, size_of};
 use super::lambdas;
 use super::locals::{declaration, declared_type};
 use super::objects::called;
@@ -245,16 +246,7 @@ impl Scope<'_> {
             return Some(made);
         }
         let function = self.declared(code, callee.name, arguments.len() as u32)?;
-        let mut frame = self.frame_of(code, &function, &arguments);
-        let written = callee.arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
-        let given = written.len();
-        let names = || function.templates.iter().map(|template| template.name.clone());
-        frame.templates.extend(names().zip(written));
-        let deduced = deduced(self, code, &arguments, &function).into_iter();
-        frame.templates.extend(names().zip(deduced).skip(given).filter_map(|(name, bounds)| match &bounds?[..] {
-            [only] => Some((name, only.clone())),
-            _ => None,
-        }));
+        let frame = self.frame_for(code, &callee, &function, &arguments);
         let scope = Scope { work: self.work, frame: &frame };
         match scope.written_type(&function, function.result.clone()) {
             Some(ty) => Some(ty),
@@ -298,7 +290,7 @@ impl Scope<'_> {
         Some(self.work.code(only))
     }
 
-    /// A class or a pointer to one, by the tokens of a type.
+    /// A class, a number or a pointer to one, by the tokens of a type.
     fn written_type(&self, code: &Code, range: Range<usize>) -> Option<Bound> {
         let view = &code.view;
         let (ty, pointers) = plain(code, range)?;
@@ -319,6 +311,9 @@ impl Scope<'_> {
                     Some(Bound { text: bound.as_ref()?.text.clone() + &"*".repeat(pointers), ..bound? })
                 })?;
             }
+        }
+        if size_of(&view.spelled(ty.clone())).is_some() {
+            return Some(Bound { text: view.spelled(ty) + &"*".repeat(pointers), ..Bound::default() });
         }
         let (name, _) = last_name(view, ty.clone())?;
         let is_whole = name + 1 == ty.end || view.is(name + 1, b"<") && view.behind_angle(name + 1) == Some(ty.end);

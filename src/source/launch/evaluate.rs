@@ -248,11 +248,13 @@ impl Parser<'_, '_> {
         let mut several: Vec<Segment> = Vec::new();
         self.at += 1;
         loop {
+            let last = self.at - 1;
             if view.is(self.at, b"<")
                 && self.at < self.end
                 && let Some(behind) = view.behind_angle(self.at)
                 && behind <= self.end
-                && (matches!(view.text(behind), b"(" | b"{" | b"::"))
+                && (matches!(view.text(behind), b"(" | b"{" | b"::")
+                    || self.scope.is_variable_template(self.code, last))
             {
                 several.last_mut().unwrap_or(&mut only[0]).1 = Some(self.at + 1..behind - 1);
                 self.at = behind;
@@ -314,7 +316,7 @@ impl Parser<'_, '_> {
             b"static_cast" | b"reinterpret_cast" | b"const_cast" => return evaluate(self.scope, self.code, inside),
             b"true_type" if inside.is_empty() => return Some(Value::Int(1)),
             b"false_type" if inside.is_empty() => return Some(Value::Int(0)),
-            b"sizeof" => return size_of(&view.spelled(inside)).map(Value::Int),
+            b"sizeof" => return self.scope.size(self.code, inside).map(Value::Int),
             word if is_type_word(word) => return evaluate(self.scope, self.code, inside),
             _ => {}
         }
@@ -481,8 +483,12 @@ pub(super) fn is_type_word(word: &[u8]) -> bool {
 }
 
 /// Sizes that are the same on every platform CUDA runs on.
-fn size_of(ty: &str) -> Option<i64> {
-    Some(match ty.trim() {
+pub(super) fn size_of(ty: &str) -> Option<i64> {
+    let ty = ty.trim();
+    if ty.ends_with('*') {
+        return Some(8);
+    }
+    Some(match ty {
         "char" | "bool" | "unsigned char" | "int8_t" | "uint8_t" => 1,
         "short" | "unsigned short" | "int16_t" | "uint16_t" | "half" | "__half" => 2,
         "int" | "unsigned" | "unsigned int" | "float" | "int32_t" | "uint32_t" => 4,

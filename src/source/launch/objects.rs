@@ -149,7 +149,7 @@ impl Scope<'_> {
         if !view.byte(open, b'(') {
             return None;
         }
-        self.with_result(code, callee.name, &pieces, |scope, called, result| match view_brace(called, &result) {
+        self.with_result(code, &callee, &pieces, |scope, called, result| match view_brace(called, &result) {
             Some(inside) => {
                 let layout = scope.layout(called, called.result.clone())?;
                 scope.aggregate(called, inside, &layout, members)
@@ -234,7 +234,7 @@ impl Scope<'_> {
             return self.member_of(code, whole, &[named(layout)?.as_bytes()]);
         }
         let pieces = view.split_at_commas(view.inside(open));
-        self.with_result(code, callee.name, &pieces, |scope, called, result| {
+        self.with_result(code, &callee, &pieces, |scope, called, result| {
             match (scope.layout(called, called.result.clone()), view_brace(called, &result)) {
                 (Some(layout), Some(inside)) => {
                     let name = layout.fields.get(position)?.name.clone();

@@ -1,9 +1,9 @@
 //! A name in a function's text -> its value: template arguments, locals, parameters, members, constants of any file in view.
 
-use super::choices::{Happened, happened};
-use super::code::Code;
+use super::code::{Code, Parameter};
 use super::deduce::LambdaId;
 use super::evaluate::{Number, Value, evaluate};
+use super::instances::Around;
 use super::lambdas;
 use super::locals::{Local, is_local, local, scope_end, written_parameter};
 use super::{Argument, Work};
@@ -12,7 +12,7 @@ use crate::source::items::{ItemKind, View};
 use crate::source::tree::Tree;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 /// What a parameter stands for in one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,9 +76,6 @@ pub(super) struct Scope<'s> {
     pub frame: &'s Frame,
 }
 
-/// Returns of a function that are looked at.
-const MAX_RETURNS: usize = 8;
-
 /// Of a path: the token of a name, and its template arguments.
 pub(super) type Segment = (usize, Option<Range<usize>>);
 pub(super) type Path = [Segment];
@@ -127,7 +124,10 @@ impl Scope<'_> {
 
     fn evaluate_name(&self, code: &Code, path: &Path, members: &[usize], at: usize) -> Option<Value> {
         let view = &code.view;
-        let [(name, _)] = path else { return self.qualified(code, path, members) };
+        let [(name, arguments)] = path else { return self.qualified(code, path, members) };
+        if arguments.is_some() {
+            return self.of_variable_template(code, &path[0]);
+        }
         let name = view.text(*name);
         let key = std::str::from_utf8(name).ok()?;
         let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
@@ -188,51 +188,36 @@ impl Scope<'_> {
     /// `Traits<128>::threads`, `ns::threads`, `Kind::Small`
     fn qualified(&self, code: &Code, path: &Path, members: &[usize]) -> Option<Value> {
         let view = &code.view;
-        let [.., (around, arguments), (name, _)] = path else { return None };
+        let [around @ .., (name, arguments)] = path else { return None };
         let name = std::str::from_utf8(view.text(*name)).ok()?;
         let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
-        let around_name = std::str::from_utf8(view.text(*around)).ok()?;
-        // A type that stands for another one: a template parameter, an alias of the function or of a file.
-        let mut class_name = around_name.to_string();
-        let mut class_arguments: Vec<Bound> =
-            arguments.clone().map_or(Vec::new(), |range| self.template_arguments(code, range));
-        if let Some(bound) = self.frame.templates.get(around_name) {
-            (class_name, class_arguments) = self.type_of_text(&bound.text);
-        } else if code.templates.iter().chain(&code.class_templates).any(|template| template.name == around_name) {
-            self.work.needs_caller.set(true);
-            return None;
-        } else if let Some(target) = local_alias(code, around_name.as_bytes(), *around) {
-            if view.is(target.start, b"decltype") && name == "value" {
-                return component(evaluate(self, code, view.inside(target.start + 1))?, &members);
-            }
-            let (name, arguments) = last_name(view, target)?;
-            class_name = String::from_utf8_lossy(view.text(name)).into_owned();
-            class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
+        let &(outer, _) = around.last()?;
+        if let (Some(target), "value", 1) = (local_alias(code, view.text(outer), outer), name, around.len())
+            && view.is(target.start, b"decltype")
+        {
+            return component(evaluate(self, code, view.inside(target.start + 1))?, &members);
         }
+        match self.around(code, around) {
+            Around::Class { class, frame } => component(self.member(class, name, &frame)?, &members),
+            Around::Namespace if arguments.is_some() => self.of_variable_template(code, path.last()?),
+            Around::Namespace => {
+                let around_name = std::str::from_utf8(view.text(outer)).ok()?;
+                let named = self.constant(code, name, Some(around_name)).or_else(|| self.constant(code, name, None));
+                component(named?, &members)
+            }
+            Around::Unknown => None,
+        }
+    }
+
+    /// `threads_v<P>`
+    fn of_variable_template(&self, code: &Code, (name, arguments): &Segment) -> Option<Value> {
         let tree = self.work.tree;
-        for hop in 0..4 {
-            let visible = tree.visible(code.file, &class_name);
-            let class = visible.iter().copied().find(|id| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some() && parts.arguments.is_none()));
-            if let Some(class) = class {
-                let class_code = self.work.code(class);
-                let mut frame = Frame::default();
-                for (template, bound) in class_code.templates.iter().zip(&class_arguments) {
-                    frame.templates.insert(template.name.clone(), bound.clone());
-                }
-                return component(self.member(class, name, &frame)?, &members);
-            }
-            let Some(alias) = visible.iter().copied().find(|id| matches!(tree.item(*id).kind, ItemKind::Alias)) else {
-                // No class: a namespace, under its own name or another one.
-                let named = (hop == 0)
-                    .then(|| self.constant(code, name, Some(around_name)).or_else(|| self.constant(code, name, None)));
-                return component(named.flatten()?, &members);
-            };
-            let alias_code = self.work.code(alias);
-            let (target, arguments) = last_name(&alias_code.view, alias_target(&alias_code.view)?)?;
-            class_name = String::from_utf8_lossy(alias_code.view.text(target)).into_owned();
-            class_arguments = arguments.map_or(Vec::new(), |range| self.template_arguments(&alias_code, range));
-        }
-        None
+        let name = std::str::from_utf8(code.view.text(*name)).ok()?;
+        let given = self.template_arguments(code, arguments.clone()?);
+        let mut templates = tree.visible(code.file, name);
+        templates.retain(|id| matches!(tree.item(*id).kind, ItemKind::Value) && !tree.item(*id).templates.is_empty());
+        let (value, frame) = self.instance(&templates, &given)?;
+        self.declared_value(value, &frame)
     }
 
     /// The values and texts of template arguments; parameters of the function among them are replaced.
@@ -281,6 +266,14 @@ impl Scope<'_> {
         Some(bound)
     }
 
+    /// Whether a name is a template parameter, of the function or of its class.
+    pub fn is_open(&self, code: &Code, name: &[u8]) -> bool {
+        let is_it = |param: &Parameter| param.name.as_bytes() == name;
+        let class = || self.work.tree.item(code.item).class.map(|class| self.work.code(class));
+        code.templates.iter().chain(&code.class_templates).any(is_it)
+            || class().is_some_and(|class| class.templates.iter().any(is_it))
+    }
+
     /// The text of a type or an expression; what names of the function stand for instead of them.
     pub fn written(&self, code: &Code, piece: Range<usize>) -> String {
         let view = &code.view;
@@ -290,8 +283,7 @@ impl Scope<'_> {
             if let Some(bound) = self.stands_for_type(code, name, at) {
                 return Some(bound.text).filter(|text| !text.is_empty());
             }
-            let mut own = code.templates.iter().chain(&code.class_templates);
-            if own.any(|param| param.name.as_bytes() == name) {
+            if self.is_open(code, name) {
                 self.work.needs_caller.set(true);
                 return None;
             }
@@ -301,31 +293,17 @@ impl Scope<'_> {
         })
     }
 
-    fn type_of_text(&self, text: &str) -> (String, Vec<Bound>) {
-        let view = View::owned(text.to_string());
-        let Some((name, arguments)) = last_name(&view, 0..view.len()) else { return (String::new(), Vec::new()) };
-        let bounds = arguments.map_or(Vec::new(), |range| {
-            let pieces = view.split_at_commas(range);
-            let bound = |piece: Range<usize>| {
-                let value = match piece.len() {
-                    1 => super::evaluate::integer(view.text(piece.start)).map(Value::Int),
-                    _ => None,
-                };
-                Bound::new(value, view.spelled(piece))
-            };
-            pieces.into_iter().map(bound).collect()
-        });
-        (String::from_utf8_lossy(view.text(name)).into_owned(), bounds)
-    }
-
-    /// A static constant or an enumerator of a class.
+    /// A static constant or an enumerator of a class, or of one of its bases.
     fn member(&self, class: ItemId, name: &str, frame: &Frame) -> Option<Value> {
         let tree = self.work.tree;
         let member = tree.members(class).iter().copied().find(|id| {
             let item = tree.item(*id);
             &*item.name == name && matches!(item.kind, ItemKind::Value | ItemKind::Enumerator { .. })
-        })?;
-        self.declared_value(member, frame)
+        });
+        match member {
+            Some(member) => self.declared_value(member, frame),
+            None => self.in_bases(class, frame, |scope, base, frame| scope.member(base, name, frame)),
+        }
     }
 
     /// A constant at namespace scope. Where several files have one of the name, all that are seen must agree.
@@ -370,19 +348,21 @@ impl Scope<'_> {
         if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(tree, id) {
             return None;
         }
-        let name = (0..view.len()).find(|at| {
-            view.identifier(*at) == Some(item.name.as_bytes()) && matches!(view.text(at + 1), b"=" | b"(" | b"{")
+        let (name, behind) = (0..view.len()).find_map(|at| {
+            let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1)? } else { at + 1 };
+            let is_it = view.identifier(at) == Some(item.name.as_bytes());
+            (is_it && matches!(view.text(behind), b"=" | b"(" | b"{")).then_some((at, behind))
         })?;
         let is_extent = (0..name).any(|at| view.is(at, b"dim3"));
-        let range = match view.text(name + 1) {
+        let range = match view.text(behind) {
             b"=" => {
-                let mut end = name + 2;
+                let mut end = behind + 1;
                 while end < view.len() && !matches!(view.text(end), b";" | b",") {
                     end = view.step(end);
                 }
-                name + 2..end
+                behind + 1..end
             }
-            _ => view.inside(name + 1),
+            _ => view.inside(behind),
         };
         if is_extent {
             let pieces = view.split_at_commas(range.clone());
@@ -410,77 +390,6 @@ impl Scope<'_> {
                 return next.map(Value::Int);
             }
             next = next.and_then(|value| value.checked_add(1));
-        }
-        None
-    }
-
-    /// A function in view, by the `return` that is taken.
-    pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
-        self.with_result(code, path.last()?.0, arguments, evaluate)
-    }
-
-    /// The same, of what the function returns, by its tokens, whatever `read` makes of it.
-    pub fn with_result<T>(
-        &self,
-        code: &Code,
-        name: usize,
-        arguments: &[Range<usize>],
-        read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>,
-    ) -> Option<T> {
-        let called = self.called(code, name, arguments.len() as u32)?;
-        let frame = self.frame_of(code, &called, arguments);
-        Scope { work: self.work, frame: &frame }.result(&called, read)
-    }
-
-    /// The one function in view that takes so many arguments.
-    pub fn called(&self, code: &Code, name: usize, count: u32) -> Option<Arc<Code>> {
-        let tree = self.work.tree;
-        let name = std::str::from_utf8(code.view.text(name)).ok()?;
-        let fits = |id: &ItemId| {
-            let item = tree.item(*id);
-            item.is_definition()
-                && item
-                    .function()
-                    .is_some_and(|parts| parts.count.min <= count && count <= parts.count.max && !parts.count.variadic)
-        };
-        let candidates: Vec<ItemId> = tree.visible(code.file, name).into_iter().filter(fits).collect();
-        let [only] = candidates.as_slice() else { return None };
-        Some(self.work.code(*only))
-    }
-
-    /// A function's parameters as they are in a call.
-    pub fn frame_of(&self, code: &Code, called: &Code, arguments: &[Range<usize>]) -> Frame {
-        let mut frame = Frame::default();
-        for (index, param) in called.params.iter().enumerate() {
-            let bound = match (arguments.get(index), &param.default) {
-                (Some(argument), _) => self.bind_parameter(code, argument.clone(), called, index),
-                (None, Some(default)) => self.bind(called, default.clone()),
-                (None, None) => Bound::default(),
-            };
-            frame.params.insert(param.name.clone(), bound);
-        }
-        frame
-    }
-
-    /// The `return` of this frame's function that is taken.
-    pub fn result<T>(&self, called: &Code, read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>) -> Option<T> {
-        let view = &called.view;
-        let returns: Vec<usize> = called.body.clone().filter(|at| view.is(*at, b"return")).collect();
-        if returns.len() > MAX_RETURNS {
-            return None;
-        }
-        for at in returns {
-            match happened(self, called, at, called.body.end) {
-                Happened::Surely => {
-                    let mut end = at + 1;
-                    while end < called.body.end && !view.byte(end, b';') {
-                        end = view.step(end);
-                    }
-                    return read(self, called, at + 1..end);
-                }
-                Happened::Not | Happened::Unless { .. } => {}
-                Happened::Perhaps => return None,
-            }
         }
         None
     }
