@@ -82,7 +82,7 @@ pub struct Builder<'p> {
     pub const_objects: FxHashSet<ObjectId>,
     /// Classes of the objects that are of one.
     pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
-    pub class_bases: FxHashMap<Arc<ClassTy>, Vec<Arc<ClassTy>>>,
+    pub class_bases: FxHashMap<Arc<ClassTy>, (Vec<Arc<ClassTy>>, Vec<Ty>)>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
     /// Addresses of members that share memory, with the names of the others.

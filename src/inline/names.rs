@@ -301,24 +301,29 @@ impl Builder<'_> {
     }
 
     pub fn bases_of(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
-        if let Some(known) = self.class_bases.get(class) {
+        if let Some((known, _)) = self.class_bases.get(class) {
             return known.clone();
         }
         // A base's name is looked up without the bases.
-        self.class_bases.insert(class.clone(), Vec::new());
+        self.class_bases.insert(class.clone(), (Vec::new(), Vec::new()));
         let scope = self.class_scope(class);
         let tree = class.class.clone();
-        let mut bases = Vec::new();
+        let (mut bases, mut standard) = (Vec::new(), Vec::new());
         for base in &tree.bases {
-            let ty = self.in_item(class.item, scope, |builder| builder.resolve_path(base));
-            if let Ty::Class(base) = ty
-                && base != *class
-            {
-                bases.push(base);
+            match self.in_item(class.item, scope, |builder| builder.resolve_path(base)) {
+                Ty::Class(base) if base != *class => bases.push(base),
+                ty @ Ty::Named(_) => standard.push(ty),
+                _ => {}
             }
         }
-        self.class_bases.insert(class.clone(), bases.clone());
+        self.class_bases.insert(class.clone(), (bases.clone(), standard));
         bases
+    }
+
+    /// The bases of a class that are classes of the standard library.
+    pub fn standard_bases(&mut self, class: &Arc<ClassTy>) -> Vec<Ty> {
+        self.bases_of(class);
+        self.class_bases.get(class).map(|(_, standard)| standard.clone()).unwrap_or_default()
     }
 
     /// Methods of the class itself by name; bodies only.

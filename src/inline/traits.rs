@@ -101,17 +101,6 @@ impl Builder<'_> {
             found => Some(found),
         })
     }
-
-    /// The bases of a class that are classes of the standard library.
-    pub fn standard_bases(&mut self, class: &Arc<ClassTy>) -> Vec<Ty> {
-        if class.class.bases.is_empty() || self.bases_of(class).len() == class.class.bases.len() {
-            return Vec::new();
-        }
-        let scope = self.class_scope(class);
-        let tree = class.class.clone();
-        let bases = tree.bases.iter().map(|base| self.in_item(class.item, scope, |builder| builder.resolve_path(base)));
-        bases.filter(|base| matches!(base, Ty::Named(_))).collect()
-    }
 }
 
 fn is_constant(ty: &Ty) -> bool {
