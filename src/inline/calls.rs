@@ -116,6 +116,10 @@ impl Builder<'_> {
                 let ty = self.resolve_path(path);
                 self.construct_value(&ty, args, span)
             }
+            // A template parameter of which nothing is known may be spelled like a class of the libraries, too.
+            Found::None if path.segments.len() == 1 && self.local(&last.name).is_some() => {
+                self.construct_value(&Ty::Unknown, args, span)
+            }
             Found::None | Found::Source(_) => self.call_word(path, args, span),
             Found::Constant(..) => Ev::nothing(),
             Found::Binding(_) | Found::Field(..) | Found::StaticField(..) | Found::Value(_) => {
