@@ -5,8 +5,8 @@
 
 FOLDER holds the trees under their repository's name (FOLDER/cudf for rapidsai/cudf). Each row of the page is a
 finding that was read, and its class. Printed are the rows that the binary still reports, by class, for errors,
-for errors and warnings, and for those left under `--exited-threads may-exit`; the rows that are gone; and, with
-trees of up to 60 findings, what is reported and has no row yet."""
+for errors and warnings, and for those left under `--exited-threads may-exit`; the rows that are gone; with trees of up
+to 60 findings, what is reported and has no row yet; and the page's table of findings per tree and rule."""
 import collections
 import json
 import os
@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+KIND = re.compile(r"^\| ([\w.-]+/[\w.-]+) \| ([^|]+) \| [\d,]+ \| [\d,]+ \|")
+RULES = ["divergent-branch", "divergent-loop", "divergent-exit", "warp-mask", "racy-broadcast"]
 ROW = re.compile(r"^\| ([\w.-]+/[\w.-]+) \| (\S+?):(\d+) \| ([\w-]+)( \(warning\))? \| (true|policy|false|undecided) \|")
 
 
@@ -30,12 +32,13 @@ def verdicts(page):
 def findings(binary, folder, *options):
     command = [binary, "check", "--format", "json", "--exit-zero", "--root", folder, folder, *options]
     report = json.loads(subprocess.run(command, cwd="/", capture_output=True, text=True, check=True).stdout)
-    found = {}
+    found, rules = {}, collections.Counter()
     for finding in report["findings"]:
         if finding["severity"] in ("error", "warning"):
             file = os.path.relpath(os.path.join(folder, finding["file"]), folder)
             found[file, finding["line"], finding["rule"]] = finding["severity"]
-    return found
+            rules[finding["rule"]] += 1
+    return found, report["summary"], rules
 
 
 def row(title, classes, right=("true", "policy")):
@@ -50,14 +53,19 @@ def main():
     binary = os.path.abspath(binary)
     page = pathlib.Path(__file__).resolve().parent.parent / "docs/evaluation.md"
     rows = verdicts(page)
+    kinds = dict(match.groups() for match in map(KIND.match, page.read_text().splitlines()) if match)
+    per_tree = []
     errors, both, may_exit = collections.Counter(), collections.Counter(), collections.Counter()
     for repository in dict.fromkeys(key[0] for key in rows):
         name = repository.split("/")[1]
         tree = os.path.abspath(os.path.join(folder, name))
         if (names and name not in names) or not os.path.isdir(tree):
             continue
-        found = findings(binary, tree)
-        left = findings(binary, tree, "--exited-threads", "may-exit")
+        found, summary, rules = findings(binary, tree)
+        left, _, _ = findings(binary, tree, "--exited-threads", "may-exit")
+        columns = [f"{rules[rule] or ''}" for rule in RULES]
+        sizes = f"{summary['kernels']:,} | {summary['barriers']:,}"
+        per_tree.append(f"| {repository} | {kinds.get(repository, '')} | {sizes} | {' | '.join(columns)} | {sum(rules.values())} |")
         of_tree = collections.Counter()
         read = {key[1:]: verdict for key, verdict in rows.items() if key[0] == repository}
         for place, verdict in read.items():
@@ -75,6 +83,7 @@ def main():
     row("errors", errors)
     row("errors and warnings", both)
     row("errors and warnings under `may-exit`, true only", may_exit, right=("true",))
+    print("\n".join(per_tree))
 
 
 if __name__ == "__main__":
