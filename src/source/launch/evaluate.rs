@@ -3,7 +3,8 @@
 //! Whatever it does not understand is unknown; a known value is right unless a name means something else than it seems to.
 
 use super::choices;
-use super::code::Code;
+use super::code::{Code, behind_suffix};
+use super::lists;
 use super::locals::is_local;
 use super::scope::{Scope, Segment};
 use crate::source::items::View;
@@ -296,6 +297,12 @@ impl Parser<'_, '_> {
             let (method, open) = (self.at + 1, self.at + 2);
             self.at = view.behind(open);
             return self.scope.method(self.code, object, method, &view.split_at_commas(view.inside(open)));
+        }
+        if self.at < self.end && view.byte(self.at, b'[') {
+            let end = behind_suffix(view, self.at, self.end);
+            let suffix = self.at..end;
+            self.at = end;
+            return lists::value(self.scope, self.code, last, suffix);
         }
         let mut members = Vec::new();
         while self.at + 1 < self.end

@@ -5,12 +5,13 @@
 
 use super::choices::{Happened, happened};
 use super::code::Code;
-use super::declarators::{binding, is_declarator, is_statement_word};
+use super::declarators::{Initialiser, binding, initialiser, is_declarator, is_statement_word, pointer};
 use super::evaluate::{Number, Value, evaluate};
 use super::lambdas;
+use super::lists::element;
 use super::objects::Layout;
 use super::scope::{Frame, Scope};
-use super::turns::{self, element, lambda_parameters};
+use super::turns::{self, lambda_parameters};
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -76,7 +77,7 @@ fn named_by_lambda(scope: &Scope, code: &Code, declared: usize) -> Option<Range<
 /// The tokens of a local variable's type, and of what it is made of.
 pub(super) fn declared_type(code: &Code, declared: usize) -> Option<(Range<usize>, Option<Range<usize>>)> {
     let view = &code.view;
-    if binding(view, declared).is_some() {
+    if binding(view, declared).or_else(|| pointer(view, declared)).is_some() {
         return None;
     }
     let start = match lambda_parameters(view, declared) {
@@ -271,7 +272,7 @@ impl Variable<'_, '_> {
         }
         if !self.members.is_empty() && !is_extent && lambda_parameters(view, self.declared).is_none() {
             return match element(self.scope, self.code, self.declared) {
-                Some(_) => None,
+                Some(target) => target.value(self.scope, self.members),
                 None => self.object(),
             };
         }
@@ -287,7 +288,7 @@ impl Variable<'_, '_> {
                 self.component(value, 0)
             }
             Initialiser::Other => {
-                let value = evaluate(self.scope, self.code, element(self.scope, self.code, self.declared)?)?;
+                let value = element(self.scope, self.code, self.declared)?.value(self.scope, &[])?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
         }
@@ -443,7 +444,9 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 
 /// Where the scope of what is declared at `at` ends.
 pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
-    let Some(open) = view.bracket_round(binding(view, at).unwrap_or(at)) else { return body_end };
+    let Some(open) = view.bracket_round(binding(view, at).or_else(|| pointer(view, at)).unwrap_or(at)) else {
+        return body_end;
+    };
     if view.byte(open, b'(') {
         if view.is(open.wrapping_sub(1), b"]") {
             // A lambda's parameter.
@@ -478,31 +481,6 @@ pub(super) fn statement_end(view: &View, from: usize) -> usize {
         at = if view.is_open_bracket(at) { view.behind(at).max(at + 1) } else { at + 1 };
     }
     at + 1
-}
-
-enum Initialiser {
-    None,
-    /// Behind `=`.
-    Expression(Range<usize>),
-    /// Inside `(..)` or `{..}`.
-    Arguments(Range<usize>),
-    Other,
-}
-
-fn initialiser(view: &View, declared: usize) -> Initialiser {
-    match view.text(declared + 1) {
-        b"=" => {
-            let start = declared + 2;
-            let mut at = start;
-            while at < view.len() && !matches!(view.text(at), b";" | b"," | b")" | b"}") {
-                at = view.step(at);
-            }
-            Initialiser::Expression(start..at)
-        }
-        b"(" | b"{" => Initialiser::Arguments(view.inside(declared + 1)),
-        b";" | b"," => Initialiser::None,
-        _ => Initialiser::Other,
-    }
 }
 
 /// The write that an occurrence of a variable is, if it is one.

@@ -1,17 +1,16 @@
-//! Local variables that are many things one after another: a loop's counter, an element of a list.
+//! Local variables that are many numbers one after another: a loop's counter.
 //!
 //! Each reading takes one of the values. Longer lists than a few are bounds, or nothing.
 
 use super::choices::one_of;
 use super::code::Code;
 use super::evaluate::{Value, evaluate};
-use super::locals::{declaration, is_written, scope_end};
+use super::locals::{is_written, scope_end};
 use super::scope::Scope;
 use crate::source::items::View;
-use std::ops::Range;
 
 /// Values of one variable that are looked at one by one.
-const MAX_ELEMENTS: usize = 8;
+pub(super) const MAX_ELEMENTS: usize = 8;
 
 /// The variable of `for (int threads = 32; threads <= 256; threads *= 2)` in its loop: each value it takes.
 pub(super) fn counted(
@@ -67,29 +66,4 @@ pub(super) fn counted(
 /// The bracket of a lambda's parameters, round one of them.
 pub(super) fn lambda_parameters(view: &View, declared: usize) -> Option<usize> {
     view.bracket_round(declared).filter(|open| view.byte(*open, b'(') && view.is(open.wrapping_sub(1), b"]"))
-}
-
-/// One element of the list that a `for (int threads : {64, 128})` goes through.
-pub(super) fn element(scope: &Scope, code: &Code, declared: usize) -> Option<Range<usize>> {
-    let view = &code.view;
-    let open = view.bracket_round(declared).filter(|open| view.is(open.wrapping_sub(1), b"for"))?;
-    let over = declared + 2..view.inside(open).end;
-    let list = match over.len() {
-        _ if !view.byte(declared + 1, b':') => return None,
-        1 => {
-            let array = declaration(code, view.identifier(over.start)?, over.start)?;
-            let written = code.uses(view.text(over.start), array + 1..code.body.end);
-            if written.iter().any(|at| !view.byte(at + 1, b')') || !view.byte(at - 1, b':')) {
-                return None;
-            }
-            (array..code.body.end).find(|at| matches!(view.text(*at), b"{" | b";"))?
-        }
-        _ => over.start,
-    };
-    if !view.byte(list, b'{') {
-        return None;
-    }
-    let elements = view.split_at_commas(view.inside(list));
-    let count = Some(elements.len()).filter(|count| *count <= MAX_ELEMENTS)?;
-    elements.get(one_of(scope, code, declared, count)?).cloned()
 }
