@@ -6,7 +6,7 @@
 use super::Work;
 use super::code::Code;
 use super::evaluate::{Value, evaluate};
-use super::locals::{is_label, statement_start};
+use super::locals::{is_label, statement_end, statement_start};
 use super::scope::Scope;
 use crate::graph::ItemId;
 use crate::source::items::View;
@@ -200,7 +200,10 @@ fn control(code: &Code, at: usize) -> Control {
     }
     let Some(open) = view.bracket_round(start).filter(|open| *open >= code.body.start) else { return Control::Nothing };
     if !view.byte(open, b'{') {
-        return Control::Unknown;
+        // What a loop begins with is run once.
+        let is_first =
+            view.is(open - 1, b"for") && start == open + 1 && (at..view.inside(open).end).any(|at| view.byte(at, b';'));
+        return if is_first { Control::Always(open - 1) } else { Control::Unknown };
     }
     match view.text(open.wrapping_sub(1)) {
         b")" => match by_bracket(view, open - 1) {
@@ -293,8 +296,13 @@ pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> H
                 inner = keyword;
             }
             Control::Unknown => {
-                let open = view.bracket_round(statement_start(view, inner));
-                return if open.is_some_and(encloses) { Happened::Surely } else { Happened::Perhaps };
+                let start = statement_start(view, inner);
+                let holds_both = match view.byte(start.wrapping_sub(1), b')') {
+                    // A loop's body without braces.
+                    true => start <= at && at < statement_end(view, start),
+                    false => view.bracket_round(start).is_some_and(encloses),
+                };
+                return if holds_both { Happened::Surely } else { Happened::Perhaps };
             }
         }
     }

@@ -432,9 +432,9 @@ fn picks_least(view: &View, condition: Range<usize>, yes: &Range<usize>, no: &Ra
     }
 }
 
-type Operator = fn(i64, i64) -> Option<i64>;
+pub(super) type Operator = fn(i64, i64) -> Option<i64>;
 
-fn operator(text: &[u8]) -> Option<(u8, Operator)> {
+pub(super) fn operator(text: &[u8]) -> Option<(u8, Operator)> {
     let operator: (u8, Operator) = match text {
         b"||" => (1, |a, b| Some(i64::from(a != 0 || b != 0))),
         b"&&" => (2, |a, b| Some(i64::from(a != 0 && b != 0))),

@@ -165,7 +165,11 @@ impl Variable<'_, '_> {
                 }
                 Happened::Not => {}
                 Happened::Unless { start, end } => value = self.limited(name, value, start..end),
-                Happened::Perhaps => value = self.forget(value, &write),
+                Happened::Perhaps => {
+                    let turned = || turns::turned(self.scope, self.code, write.at, write.value.clone(), value);
+                    let is_plain = self.members.is_empty() && !is_extent;
+                    value = is_plain.then(turned).flatten().or_else(|| self.forget(value, &write));
+                }
             }
         }
         // A write further down comes before this place again if a loop goes round both.
@@ -500,7 +504,12 @@ fn write(code: &Code, at: usize) -> Option<Write> {
         b"=" => {
             let start = end + 1;
             let stop = statement_end(view, start) - 1;
-            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{'));
+            let first_of_loop = |open| {
+                view.is(open - 1, b"for")
+                    && view.bracket_round(stop) == Some(open)
+                    && statement_start(view, at) == open + 1
+            };
+            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{') && !first_of_loop(open));
             return Some(Write { at, members, value: (!inside).then_some(start..stop), is_argument: false });
         }
         b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"<<=" | b">>=" | b"&=" | b"|=" | b"^=" | b"++" | b"--" => {
