@@ -149,7 +149,8 @@ impl Variable<'_, '_> {
             if !self.concerns(&write) {
                 continue;
             }
-            if write.at >= at {
+            // What stands in `threads = (threads + 31) / 32 * 32` is read before it is written.
+            if write.at >= at || write.value.as_ref().is_some_and(|value| value.contains(&at)) {
                 later.push(write.at);
                 continue;
             }
@@ -389,6 +390,7 @@ fn is_changed_by_method(scope: &Scope, code: &Code, at: usize) -> bool {
     let view = &code.view;
     matches!(view.text(at + 1), b"." | b"->")
         && view.byte(at + 3, b'(')
+        && !view.is(at + 4, b"\"<<<\"")
         && view.identifier(at + 2).is_some_and(|method| !scope.only_reads(code, method))
 }
 
