@@ -14,7 +14,9 @@ mod declarators;
 mod deduce;
 mod evaluate;
 mod instances;
+mod kernels;
 mod lambdas;
+mod lists;
 mod locals;
 mod objects;
 mod relevant;
@@ -27,7 +29,7 @@ use super::tree::Tree;
 use crate::graph::ItemId;
 use crate::text::Range;
 use choices::Choices;
-use code::{Callee, Code, Shape, Site};
+use code::{Code, Shape, Site};
 pub use deduce::LambdaId;
 use evaluate::{Number, Value, evaluate};
 use rayon::prelude::*;
@@ -322,7 +324,8 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     let item = work.tree.item(kernel);
     let callee = code.view.text(site.callee.name);
     let named = callee == item.name.as_bytes();
-    if !named && !is_parameter(code, site) && !locals::is_local(code, callee, site.callee.name) {
+    let is_element = !site.callee.suffix.is_empty();
+    if !named && !is_element && !is_parameter(code, site) && !locals::is_local(code, callee, site.callee.name) {
         return;
     }
     let ways = choices::ways_to(code, site.tokens.start);
@@ -371,7 +374,8 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
 /// The tokens that tell what a launch is.
 fn seeds(work: &Work, code: &Code, site: &Site, kernel: ItemId) -> Vec<std::ops::Range<usize>> {
     let view = &code.view;
-    let end = site.callee.arguments.as_ref().map_or(site.callee.name + 1, |arguments| arguments.end);
+    let arguments_end = site.callee.arguments.as_ref().map_or(site.callee.name + 1, |arguments| arguments.end);
+    let end = arguments_end.max(site.callee.suffix.end);
     let mut found = deduce::telling(work, site, kernel);
     found.push(site.callee.name..end);
     match &site.shape {
@@ -393,7 +397,7 @@ fn is_parameter(code: &Code, site: &Site) -> bool {
 /// The launch at a site for one way in; none if it is one of another kernel.
 fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) -> Option<Launch> {
     let scope = Scope { work, frame };
-    let written = launched(&scope, code, &site.callee, kernel, 0)?;
+    let written = kernels::launched(&scope, code, &site.callee, kernel, 0)?;
     let template_args = deduce::completed(&scope, code, &site.arguments, kernel, written);
     let view = &code.view;
     let (block, cluster) = match &site.shape {
@@ -421,81 +425,6 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
         cluster,
         at: code.place(site.tokens.clone()),
     })
-}
-
-/// The template arguments if what is launched is `kernel`: by its name, a variable or a parameter that stands for it.
-fn launched(scope: &Scope, code: &Code, callee: &Callee, kernel: ItemId, depth: u32) -> Option<Vec<Argument>> {
-    let item = scope.work.tree.item(kernel);
-    let name = code.view.text(callee.name);
-    if name == item.name.as_bytes() {
-        if !is_nearest(scope.work.tree, code, callee, kernel) {
-            return None;
-        }
-        let arguments = callee.arguments.clone().map_or(Vec::new(), |range| scope.template_arguments(code, range));
-        return Some(arguments.into_iter().map(Bound::argument).collect());
-    }
-    if depth > 4 {
-        return None;
-    }
-    if let Some(range) = locals::stands_for(scope, code, name, callee.name) {
-        let callee = code::callee_in(&code.view, chosen(scope, code, range)?)?;
-        return launched(scope, code, &callee, kernel, depth + 1);
-    }
-    let name = std::str::from_utf8(name).ok()?;
-    let Some(bound) = scope.frame.params.get(name).or_else(|| scope.frame.templates.get(name)) else {
-        if code.params.iter().chain(&code.templates).any(|param| param.name == name) {
-            scope.work.needs_caller.set(true);
-        }
-        return None;
-    };
-    let view = super::items::View::owned(bound.text.clone());
-    let callee = code::callee_in(&view, 0..view.len())?;
-    if view.text(callee.name) != item.name.as_bytes() {
-        return None;
-    }
-    let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
-    Some(arguments.into_iter().map(|range| Argument::Text(view.spelled(range))).collect())
-}
-
-/// Whether the name at a launch means `kernel` rather than one of its name in another namespace.
-fn is_nearest(tree: &Tree, code: &Code, callee: &Callee, kernel: ItemId) -> bool {
-    let view = &code.view;
-    let mut written: Vec<&[u8]> = Vec::new();
-    let mut at = callee.name;
-    while at >= 2 && view.is(at - 1, b"::") && view.identifier(at - 2).is_some() {
-        at -= 2;
-        written.insert(0, view.text(at));
-    }
-    let here = &tree.item(code.item).scope;
-    let rank = |id: ItemId| {
-        let scope = &tree.item(id).scope;
-        let ends = scope.len() >= written.len()
-            && scope[scope.len() - written.len()..].iter().zip(&written).all(|(name, word)| name.as_bytes() == *word);
-        match written.is_empty() {
-            true if here.starts_with(scope) => 1 + scope.len(),
-            true => 0,
-            false => usize::from(ends),
-        }
-    };
-    let of_kernel = rank(kernel);
-    let item = tree.item(kernel);
-    let others = tree.named(&item.name).iter().filter(|id| tree.item(**id).is_kernel() && tree.sees(code.file, **id));
-    others.copied().all(|id| rank(id) <= of_kernel)
-}
-
-/// The arm of `big ? k<256> : k<128>` that is taken, or the whole where nothing is chosen.
-fn chosen(scope: &Scope, code: &Code, range: std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
-    let view = &code.view;
-    let mut range = range;
-    for _ in 0..8 {
-        let Some(question) = evaluate::question_in(view, range.clone()) else { return Some(range) };
-        let colon = evaluate::colon_behind(view, question + 1, range.end)?;
-        range = match choices::holds(scope, code, range.start..question)? {
-            true => question + 1..colon,
-            false => colon + 1..range.end,
-        };
-    }
-    None
 }
 
 /// `attribute[0].val.clusterDim.x = 2;` and its kin in the launching function.

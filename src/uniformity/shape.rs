@@ -110,6 +110,8 @@ impl Shape {
                     }
                 }
             }
+            // A cluster of one block has no other.
+            Source::BlockInCluster if self.cluster == Some([1; 3]) => Symbols::ZERO,
             Source::ActiveMask => symbols.leaf(Leaf::ActiveMask(inst)),
             // Each look at a clock or a random state is a value of its own.
             Source::Varying(_) => symbols.leaf(Leaf::Result(inst)),

@@ -17,7 +17,7 @@ impl Scope<'_> {
     /// A function in view, by the `return` that is taken.
     pub fn call(&self, code: &Code, path: &Path, arguments: &[Range<usize>]) -> Option<Value> {
         let (last, around) = path.split_last()?;
-        let callee = Callee { name: last.0, arguments: last.1.clone() };
+        let callee = Callee { name: last.0, arguments: last.1.clone(), suffix: 0..0 };
         if around.is_empty() {
             return self.with_result(code, &callee, arguments, evaluate);
         }
@@ -86,7 +86,7 @@ impl Scope<'_> {
 
     /// The one function in view that takes so many arguments.
     pub fn called(&self, code: &Code, name: usize, count: u32) -> Option<Arc<Code>> {
-        self.called_for(code, &Callee { name, arguments: None }, count).map(|(called, _)| called)
+        self.called_for(code, &Callee { name, arguments: None, suffix: 0..0 }, count).map(|(called, _)| called)
     }
 
     /// The same; of a template with specialisations the one that the written arguments mean, and what its parameters stand for.

@@ -6,7 +6,7 @@
 use super::Work;
 use super::code::Code;
 use super::evaluate::{Value, evaluate};
-use super::locals::{is_label, statement_start};
+use super::locals::{is_label, statement_end, statement_start};
 use super::scope::Scope;
 use crate::graph::ItemId;
 use crate::source::items::View;
@@ -30,21 +30,30 @@ pub(super) struct Choices {
     open: bool,
     /// Ways that the place read stands on.
     given: Vec<(Fork, u32)>,
-    /// Fork, number of its ways, way taken; in the order in which they were asked for.
-    taken: Vec<(Fork, u32, u32)>,
+    /// In the order in which they were asked for.
+    taken: Vec<Taken>,
+}
+
+/// A fork, the ways that are read one after another, and the place among them of the one that is read now.
+struct Taken {
+    fork: Fork,
+    ways: Vec<u32>,
+    now: usize,
 }
 
 impl Choices {
     fn way(&self, fork: &Fork) -> Option<u32> {
         let given = self.given.iter().find(|(known, _)| known == fork).map(|(_, way)| *way);
-        given.or_else(|| self.taken.iter().find(|(known, ..)| known == fork).map(|(.., way)| *way))
+        given.or_else(|| {
+            self.taken.iter().find(|taken| taken.fork == *fork).and_then(|taken| taken.ways.get(taken.now).copied())
+        })
     }
 
     /// Turns to the next combination of ways, the last fork first.
     fn advance(&mut self) -> bool {
-        while let Some((_, ways, way)) = self.taken.last_mut() {
-            if *way + 1 < *ways {
-                *way += 1;
+        while let Some(last) = self.taken.last_mut() {
+            if last.now + 1 < last.ways.len() {
+                last.now += 1;
                 return true;
             }
             self.taken.pop();
@@ -80,16 +89,22 @@ impl Work<'_> {
 
     /// The way taken at a fork; none if nothing is chosen.
     fn choose(&self, fork: Fork, ways: u32) -> Option<u32> {
+        self.choose_among(fork, (0..ways).collect())
+    }
+
+    /// The same where only some of a fork's ways are of interest; none if another one is taken.
+    fn choose_among(&self, fork: Fork, ways: Vec<u32>) -> Option<u32> {
+        let first = *ways.first()?;
         self.chose.set(true);
         let mut choices = self.choices.borrow_mut();
         if !choices.open {
             return None;
         }
-        let known = choices.way(&fork);
-        if known.is_none() {
-            choices.taken.push((fork, ways, 0));
+        if let Some(known) = choices.way(&fork) {
+            return ways.contains(&known).then_some(known);
         }
-        known.or(Some(0))
+        choices.taken.push(Taken { fork, ways, now: 0 });
+        Some(first)
     }
 }
 
@@ -103,6 +118,18 @@ pub(super) fn one_of(scope: &Scope, code: &Code, at: usize, count: usize) -> Opt
             scope.work.choose(fork, count as u32).map(|way| way as usize)
         }
     }
+}
+
+/// Which of an array's elements an index means on the way that is read, of those that are of interest.
+pub(super) fn indexed(scope: &Scope, code: &Code, index: Range<usize>, ways: Vec<u32>) -> Option<usize> {
+    if let Some(value) = evaluate(scope, code, index.clone()).and_then(Value::int) {
+        return ways.into_iter().find(|way| i64::from(*way) == value).map(|way| way as usize);
+    }
+    if ways.len() > MAX_READINGS {
+        return None;
+    }
+    let fork = Fork { item: code.item, condition: format!("element {}", code.view.spelled(index)) };
+    scope.work.choose_among(fork, ways).map(|way| way as usize)
 }
 
 /// Whether a condition holds on the way that is read.
@@ -173,7 +200,10 @@ fn control(code: &Code, at: usize) -> Control {
     }
     let Some(open) = view.bracket_round(start).filter(|open| *open >= code.body.start) else { return Control::Nothing };
     if !view.byte(open, b'{') {
-        return Control::Unknown;
+        // What a loop begins with is run once.
+        let is_first =
+            view.is(open - 1, b"for") && start == open + 1 && (at..view.inside(open).end).any(|at| view.byte(at, b';'));
+        return if is_first { Control::Always(open - 1) } else { Control::Unknown };
     }
     match view.text(open.wrapping_sub(1)) {
         b")" => match by_bracket(view, open - 1) {
@@ -266,8 +296,13 @@ pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> H
                 inner = keyword;
             }
             Control::Unknown => {
-                let open = view.bracket_round(statement_start(view, inner));
-                return if open.is_some_and(encloses) { Happened::Surely } else { Happened::Perhaps };
+                let start = statement_start(view, inner);
+                let holds_both = match view.byte(start.wrapping_sub(1), b')') {
+                    // A loop's body without braces.
+                    true => start <= at && at < statement_end(view, start),
+                    false => view.bracket_round(start).is_some_and(encloses),
+                };
+                return if holds_both { Happened::Surely } else { Happened::Perhaps };
             }
         }
     }

@@ -58,6 +58,8 @@ pub(super) struct Callee {
     /// The token of the kernel's name, or of a variable or parameter that stands for it.
     pub name: usize,
     pub arguments: Option<Range<usize>>,
+    /// Which part of it is meant: `[i]`, `[i].kernel`.
+    pub suffix: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -169,6 +171,16 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
         let (mut is_reference, mut is_const) = (false, false);
         let mut at = piece.start;
         while at < piece.end {
+            // `void (*f)(int)`
+            if view.byte(at, b'(') && matches!(view.text(at + 1), b"*" | b"&") && at > piece.start {
+                name = view
+                    .inside(at)
+                    .take_while(|at| !view.byte(*at, b'['))
+                    .filter(|at| view.identifier(*at).is_some())
+                    .last();
+                at = view.behind(at).max(at + 1);
+                continue;
+            }
             match view.text(at) {
                 b"=" => {
                     default = Some(at + 1..piece.end);
@@ -248,7 +260,7 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
             // The expander writes `kernel<<<grid, block>>>(x)` as `kernel("<<<", grid, block)(x)`.
             Some(TokenKind::String) if view.is(at, b"\"<<<\"") && at > 1 && view.byte(at - 1, b'(') => {
                 let config = view.split_at_commas(view.inside(at - 1));
-                if let (Some(callee), [_, _, block, ..]) = (callee_before(view, at - 1), config.as_slice()) {
+                if let (Some(callee), [_, _, block, ..]) = (launched_before(view, at - 1), config.as_slice()) {
                     let shape = Shape::Written { block: block.clone() };
                     let start = callee.name;
                     let behind = view.behind(at - 1);
@@ -318,11 +330,51 @@ fn listed(view: &View, array: Option<&Range<usize>>) -> Vec<Range<usize>> {
     pieces
 }
 
+/// What is launched by the bracket at `open`: a name, an element of a table, what either leads to.
+fn launched_before(view: &View, open: usize) -> Option<Callee> {
+    let last = open.checked_sub(1)?;
+    if view.byte(last, b')') {
+        // `(*kernel)<<<..>>>`
+        let inside = view.inside(view.opener(last));
+        return if view.byte(inside.start, b'*') { launched_before(view, inside.end) } else { None };
+    }
+    let mut at = last;
+    loop {
+        if view.byte(at, b']') {
+            at = view.opener(at).checked_sub(1)?;
+        } else if matches!(view.text(at.checked_sub(1)?), b"." | b"->") && view.identifier(at).is_some() {
+            at = at.checked_sub(2)?;
+        } else {
+            break;
+        }
+    }
+    if at == last {
+        return callee_before(view, open);
+    }
+    view.identifier(at).map(|_| Callee { name: at, arguments: None, suffix: at + 1..open })
+}
+
+/// Behind the indices and members that go on at a token.
+pub(super) fn behind_suffix(view: &View, from: usize, end: usize) -> usize {
+    let mut at = from;
+    while at < end {
+        if view.byte(at, b'[') {
+            at = view.behind(at);
+        } else if matches!(view.text(at), b"." | b"->") && view.identifier(at + 1).is_some() && !view.byte(at + 2, b'(')
+        {
+            at += 2;
+        } else {
+            break;
+        }
+    }
+    at.min(end)
+}
+
 /// The name, with its template arguments, that ends before the bracket at `open`.
 pub(super) fn callee_before(view: &View, open: usize) -> Option<Callee> {
     let last = open.checked_sub(1)?;
     if view.identifier(last).is_some() {
-        return Some(Callee { name: last, arguments: None });
+        return Some(Callee { name: last, arguments: None, suffix: 0..0 });
     }
     let mut depth = 0i32;
     let mut at = last;
@@ -342,7 +394,11 @@ pub(super) fn callee_before(view: &View, open: usize) -> Option<Callee> {
         at = at.checked_sub(1)?;
     }
     let name = at.checked_sub(1)?;
-    (view.is(at, b"<") && view.identifier(name).is_some()).then(|| Callee { name, arguments: Some(at + 1..last) })
+    (view.is(at, b"<") && view.identifier(name).is_some()).then(|| Callee {
+        name,
+        arguments: Some(at + 1..last),
+        suffix: 0..0,
+    })
 }
 
 /// The function that an expression names under its casts: `(const void *)k<float, 4>`, `&k`.
@@ -363,10 +419,13 @@ pub(super) fn callee_in(view: &View, range: Range<usize>) -> Option<Callee> {
         if view.identifier(at).is_some() {
             let is_cast = view.text(at).ends_with(b"_cast");
             let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1) } else { None };
+            let end = behind.unwrap_or(at + 1);
+            let behind_all = behind_suffix(view, end, range.end);
             if !is_cast {
-                found = Some(Callee { name: at, arguments: behind.map(|behind| at + 2..behind - 1) });
+                let arguments = behind.map(|behind| at + 2..behind - 1);
+                found = Some(Callee { name: at, arguments, suffix: end..behind_all });
             }
-            at = behind.unwrap_or(at + 1);
+            at = behind_all;
             continue;
         }
         at += 1;

@@ -3,7 +3,8 @@
 //! Whatever it does not understand is unknown; a known value is right unless a name means something else than it seems to.
 
 use super::choices;
-use super::code::Code;
+use super::code::{Code, behind_suffix};
+use super::lists;
 use super::locals::is_local;
 use super::scope::{Scope, Segment};
 use crate::source::items::View;
@@ -297,6 +298,12 @@ impl Parser<'_, '_> {
             self.at = view.behind(open);
             return self.scope.method(self.code, object, method, &view.split_at_commas(view.inside(open)));
         }
+        if self.at < self.end && view.byte(self.at, b'[') {
+            let end = behind_suffix(view, self.at, self.end);
+            let suffix = self.at..end;
+            self.at = end;
+            return lists::value(self.scope, self.code, last, suffix);
+        }
         let mut members = Vec::new();
         while self.at + 1 < self.end
             && (view.byte(self.at, b'.') || view.is(self.at, b"->"))
@@ -425,9 +432,9 @@ fn picks_least(view: &View, condition: Range<usize>, yes: &Range<usize>, no: &Ra
     }
 }
 
-type Operator = fn(i64, i64) -> Option<i64>;
+pub(super) type Operator = fn(i64, i64) -> Option<i64>;
 
-fn operator(text: &[u8]) -> Option<(u8, Operator)> {
+pub(super) fn operator(text: &[u8]) -> Option<(u8, Operator)> {
     let operator: (u8, Operator) = match text {
         b"||" => (1, |a, b| Some(i64::from(a != 0 || b != 0))),
         b"&&" => (2, |a, b| Some(i64::from(a != 0 && b != 0))),

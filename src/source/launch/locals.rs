@@ -5,12 +5,13 @@
 
 use super::choices::{Happened, happened};
 use super::code::Code;
-use super::declarators::{binding, is_declarator, is_statement_word};
+use super::declarators::{Initialiser, binding, initialiser, is_declarator, is_statement_word, pointer};
 use super::evaluate::{Number, Value, evaluate};
 use super::lambdas;
+use super::lists::element;
 use super::objects::Layout;
 use super::scope::{Frame, Scope};
-use super::turns::{self, element, lambda_parameters};
+use super::turns::{self, lambda_parameters};
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -76,7 +77,7 @@ fn named_by_lambda(scope: &Scope, code: &Code, declared: usize) -> Option<Range<
 /// The tokens of a local variable's type, and of what it is made of.
 pub(super) fn declared_type(code: &Code, declared: usize) -> Option<(Range<usize>, Option<Range<usize>>)> {
     let view = &code.view;
-    if binding(view, declared).is_some() {
+    if binding(view, declared).or_else(|| pointer(view, declared)).is_some() {
         return None;
     }
     let start = match lambda_parameters(view, declared) {
@@ -148,7 +149,8 @@ impl Variable<'_, '_> {
             if !self.concerns(&write) {
                 continue;
             }
-            if write.at >= at {
+            // What stands in `threads = (threads + 31) / 32 * 32` is read before it is written.
+            if write.at >= at || write.value.as_ref().is_some_and(|value| value.contains(&at)) {
                 later.push(write.at);
                 continue;
             }
@@ -164,7 +166,11 @@ impl Variable<'_, '_> {
                 }
                 Happened::Not => {}
                 Happened::Unless { start, end } => value = self.limited(name, value, start..end),
-                Happened::Perhaps => value = self.forget(value, &write),
+                Happened::Perhaps => {
+                    let turned = || turns::turned(self.scope, self.code, write.at, write.value.clone(), value);
+                    let is_plain = self.members.is_empty() && !is_extent;
+                    value = is_plain.then(turned).flatten().or_else(|| self.forget(value, &write));
+                }
             }
         }
         // A write further down comes before this place again if a loop goes round both.
@@ -271,7 +277,7 @@ impl Variable<'_, '_> {
         }
         if !self.members.is_empty() && !is_extent && lambda_parameters(view, self.declared).is_none() {
             return match element(self.scope, self.code, self.declared) {
-                Some(_) => None,
+                Some(target) => target.value(self.scope, self.members),
                 None => self.object(),
             };
         }
@@ -287,7 +293,7 @@ impl Variable<'_, '_> {
                 self.component(value, 0)
             }
             Initialiser::Other => {
-                let value = evaluate(self.scope, self.code, element(self.scope, self.code, self.declared)?)?;
+                let value = element(self.scope, self.code, self.declared)?.value(self.scope, &[])?;
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
         }
@@ -384,6 +390,7 @@ fn is_changed_by_method(scope: &Scope, code: &Code, at: usize) -> bool {
     let view = &code.view;
     matches!(view.text(at + 1), b"." | b"->")
         && view.byte(at + 3, b'(')
+        && !view.is(at + 4, b"\"<<<\"")
         && view.identifier(at + 2).is_some_and(|method| !scope.only_reads(code, method))
 }
 
@@ -443,7 +450,9 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 
 /// Where the scope of what is declared at `at` ends.
 pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
-    let Some(open) = view.bracket_round(binding(view, at).unwrap_or(at)) else { return body_end };
+    let Some(open) = view.bracket_round(binding(view, at).or_else(|| pointer(view, at)).unwrap_or(at)) else {
+        return body_end;
+    };
     if view.byte(open, b'(') {
         if view.is(open.wrapping_sub(1), b"]") {
             // A lambda's parameter.
@@ -480,31 +489,6 @@ pub(super) fn statement_end(view: &View, from: usize) -> usize {
     at + 1
 }
 
-enum Initialiser {
-    None,
-    /// Behind `=`.
-    Expression(Range<usize>),
-    /// Inside `(..)` or `{..}`.
-    Arguments(Range<usize>),
-    Other,
-}
-
-fn initialiser(view: &View, declared: usize) -> Initialiser {
-    match view.text(declared + 1) {
-        b"=" => {
-            let start = declared + 2;
-            let mut at = start;
-            while at < view.len() && !matches!(view.text(at), b";" | b"," | b")" | b"}") {
-                at = view.step(at);
-            }
-            Initialiser::Expression(start..at)
-        }
-        b"(" | b"{" => Initialiser::Arguments(view.inside(declared + 1)),
-        b";" | b"," => Initialiser::None,
-        _ => Initialiser::Other,
-    }
-}
-
 /// The write that an occurrence of a variable is, if it is one.
 fn write(code: &Code, at: usize) -> Option<Write> {
     let view = &code.view;
@@ -522,7 +506,12 @@ fn write(code: &Code, at: usize) -> Option<Write> {
         b"=" => {
             let start = end + 1;
             let stop = statement_end(view, start) - 1;
-            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{'));
+            let first_of_loop = |open| {
+                view.is(open - 1, b"for")
+                    && view.bracket_round(stop) == Some(open)
+                    && statement_start(view, at) == open + 1
+            };
+            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{') && !first_of_loop(open));
             return Some(Write { at, members, value: (!inside).then_some(start..stop), is_argument: false });
         }
         b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"<<=" | b">>=" | b"&=" | b"|=" | b"^=" | b"++" | b"--" => {

@@ -2,7 +2,7 @@
 //!
 //! No constructor is followed: an object of a class that has one, or a base, is unknown.
 
-use super::code::{Callee, Code};
+use super::code::{Callee, Code, callee_in};
 use super::evaluate::{Number, Value, evaluate, is_type_word};
 use super::scope::{Bound, Frame, Scope, component, last_name};
 use crate::graph::ItemId;
@@ -111,7 +111,7 @@ impl Scope<'_> {
 
     fn member_inside(&self, code: &Code, range: Range<usize>, members: &[&[u8]]) -> Option<Value> {
         let view = &code.view;
-        let mut range = super::chosen(self, code, range)?;
+        let mut range = super::kernels::chosen(self, code, range)?;
         while view.byte(range.start, b'(') && view.behind(range.start) == range.end {
             range = view.inside(range.start);
         }
@@ -165,26 +165,15 @@ impl Scope<'_> {
         let index = layout.fields.iter().position(|field| field.name.as_bytes() == *member)?;
         let field = &layout.fields[index];
         let pieces = view.split_at_commas(inside);
-        let value = if pieces.iter().any(|piece| view.byte(piece.start, b'.')) {
-            // `{.grid = 2, .block = 64}`
-            let named = pieces.iter().find(|piece| view.text(piece.start + 1) == *member);
-            named.map(|piece| piece.start + 2 + usize::from(view.byte(piece.start + 2, b'='))..piece.end)
-        } else {
-            let braced = |piece: &Range<usize>| view.byte(piece.start, b'{');
-            if let [only] = &pieces[..]
-                && layout.fields.len() > 1
-                && view.identifier(only.start).is_some()
-                && index > 0
-            {
-                // One like it is copied.
-                return self.member_of(code, only.clone(), members);
-            }
-            let mut before = layout.fields[..index].iter().zip(&pieces);
-            if pieces.len() > layout.fields.len() || !before.all(|(field, piece)| field.takes_one || braced(piece)) {
-                return None;
-            }
-            pieces.get(index).cloned()
-        };
+        if let [only] = &pieces[..]
+            && layout.fields.len() > 1
+            && view.identifier(only.start).is_some()
+            && index > 0
+        {
+            // One like it is copied.
+            return self.member_of(code, only.clone(), members);
+        }
+        let value = self.given(code, &pieces, layout, index)?;
         match (value, &field.default) {
             (Some(value), _) => self.of_field(code, value, code, layout, field, rest),
             (None, Some(default)) => {
@@ -196,6 +185,57 @@ impl Scope<'_> {
             (None, None) if field.is_extent => component(Value::Extent([Some(Number::ONE); 3]), rest),
             (None, None) => None,
         }
+    }
+
+    /// What a list in braces gives one member: nothing, some tokens; none if that is not clear.
+    fn given(
+        &self,
+        code: &Code,
+        pieces: &[Range<usize>],
+        layout: &Layout,
+        index: usize,
+    ) -> Option<Option<Range<usize>>> {
+        let view = &code.view;
+        if pieces.iter().any(|piece| view.byte(piece.start, b'.')) {
+            // `{.grid = 2, .block = 64}`
+            let name = layout.fields[index].name.as_bytes();
+            let named = pieces.iter().find(|piece| view.text(piece.start + 1) == name);
+            return Some(named.map(|piece| piece.start + 2 + usize::from(view.byte(piece.start + 2, b'='))..piece.end));
+        }
+        let fills_one = |(field, piece): (&Field, &Range<usize>)| {
+            field.takes_one || view.byte(piece.start, b'{') || self.is_function(code, piece.clone())
+        };
+        let mut before = layout.fields[..index].iter().zip(pieces);
+        (pieces.len() <= layout.fields.len() && before.all(fills_one)).then(|| pieces.get(index).cloned())
+    }
+
+    /// Whether an expression is the address of a function in view.
+    fn is_function(&self, code: &Code, range: Range<usize>) -> bool {
+        let name = callee_in(&code.view, range).filter(|callee| callee.suffix.is_empty());
+        let name = name.and_then(|callee| std::str::from_utf8(code.view.text(callee.name)).ok());
+        let tree = self.work.tree;
+        let is_it = |id: &ItemId| tree.item(*id).function().is_some();
+        name.is_some_and(|name| tree.visible(code.file, name).iter().any(is_it))
+    }
+
+    /// The tokens that an object made by an expression takes one of its members from.
+    pub fn given_member(
+        &self,
+        code: &Code,
+        range: Range<usize>,
+        ty: Range<usize>,
+        member: &[u8],
+    ) -> Option<Range<usize>> {
+        let view = &code.view;
+        let inside = match view_brace(code, &range) {
+            Some(inside) => inside,
+            None => {
+                called(view, range).filter(|(_, open)| view.byte(*open, b'{')).map(|(_, open)| view.inside(open))?
+            }
+        };
+        let layout = self.layout(code, ty)?;
+        let index = layout.fields.iter().position(|field| field.name.as_bytes() == member)?;
+        self.given(code, &view.split_at_commas(inside), &layout, index)?
     }
 
     /// What a field holds that is given some tokens; `user` is the code in which the class is named.
@@ -338,7 +378,7 @@ pub(super) fn called(view: &View, range: Range<usize>) -> Option<(Callee, usize)
         } else {
             let is_call =
                 at < range.end && (view.byte(at, b'(') || view.byte(at, b'{')) && view.behind(at) == range.end;
-            return is_call.then_some((Callee { name, arguments }, at));
+            return is_call.then_some((Callee { name, arguments, suffix: 0..0 }, at));
         }
     }
 }
@@ -379,8 +419,11 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
         }
         if let Some(open) = parameters {
             let is_constructor = view.text(open - 1) == class && !view.is(open.wrapping_sub(2), b"~");
-            if is_constructor || view.byte(open + 1, b'*') {
+            if is_constructor {
                 return None;
+            }
+            if view.byte(open + 1, b'*') {
+                found.push(pointer_to_function(view, start..open, given.map(|given| given + 1..end))?);
             }
             continue;
         }
@@ -391,6 +434,15 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
         }
     }
     Some(found)
+}
+
+/// `void (*kernel)(float *) = k`, its type up to the bracket
+fn pointer_to_function(view: &View, ty: Range<usize>, default: Option<Range<usize>>) -> Option<Field> {
+    let inside = view.inside(ty.end);
+    let word = view.identifier(inside.end.checked_sub(1)?)?;
+    let is_plain = inside.clone().skip(1).all(|at| view.identifier(at).is_some());
+    let name = String::from_utf8_lossy(word).into_owned();
+    is_plain.then_some(Field { name, ty, default, is_extent: false, takes_one: true })
 }
 
 /// `dim3 grid, block{64}`

@@ -450,8 +450,29 @@ pub(super) fn alias_target(view: &View) -> Option<Range<usize>> {
     Some(equals + 1..end)
 }
 
+/// Behind the brackets of an array's indices.
+fn behind_indices<'t>(text: &dyn Fn(usize) -> &'t [u8], from: usize) -> usize {
+    let mut at = from;
+    while text(at) == b"[" {
+        let mut depth = 0;
+        loop {
+            match text(at) {
+                b"[" => depth += 1,
+                b"]" => depth -= 1,
+                b"" => return at,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    at
+}
+
 /// Whether a variable at namespace scope is written anywhere in its file, or could be in another.
-fn is_written_in(tree: &Tree, id: ItemId) -> bool {
+pub(super) fn is_written_in(tree: &Tree, id: ItemId) -> bool {
     let item = tree.item(id);
     let file = tree.files.get(item.file);
     // Any file that sees it may write it; that is only ruled out for a variable of one source file.
@@ -463,7 +484,7 @@ fn is_written_in(tree: &Tree, id: ItemId) -> bool {
             return false;
         }
         let text = |at: usize| file.tokens.get(at).map_or(&[][..], |token| token.bytes(&file.bytes));
-        let next = text(at + 1);
+        let next = text(behind_indices(&text, at + 1));
         let before = text(at.wrapping_sub(1));
         let assigned = next.last() == Some(&b'=') && !matches!(next, b"==" | b"<=" | b">=" | b"!=");
         assigned || matches!(next, b"++" | b"--") || matches!(before, b"++" | b"--" | b"&" | b">>")
