@@ -322,6 +322,44 @@ fn a_folder_brings_what_its_files_include_elsewhere() {
     assert_eq!(places(configured), ["src/a.cu:4:26"]);
 }
 
+/// `-p`: a file's own command says what is defined for it, and where its headers are.
+#[test]
+fn each_file_has_the_macros_and_folders_of_its_command() {
+    let folder = Folder::new("commands");
+    let kernel = |name: &str, guard: &str| {
+        format!(
+            "__global__ void {name}(int n) {{\n#ifdef GUARD\n    if (threadIdx.x < {guard}) __syncthreads();\n#endif\n}}\nvoid launch_{name}() {{ {name}<<<1, 64>>>(1); }}\n"
+        )
+    };
+    folder.write("src/whole.cu", kernel("whole", "SIZE"));
+    folder.write("src/half.cu", kernel("half", "SIZE"));
+    folder.write("src/none.cu", kernel("none", "n"));
+    folder.write("include/wait.cuh", "#ifdef GUARD\n__device__ void wait() {\n    __syncthreads();\n}\n#endif\n");
+    folder.write(
+        "src/calls.cu",
+        "#include \"wait.cuh\"\n__global__ void calls(int n) {\n    if (threadIdx.x < n) wait();\n}\n",
+    );
+    let entry = |name: &str, flags: &str| {
+        format!(
+            "{{\"directory\": \"..\", \"file\": \"src/{name}.cu\", \"command\": \"nvcc {flags} -c src/{name}.cu\"}}"
+        )
+    };
+    let entries = [
+        entry("whole", "-DGUARD -DSIZE=64"),
+        entry("half", "-DGUARD -DSIZE=32"),
+        entry("none", ""),
+        entry("calls", "-DGUARD -Iinclude"),
+    ];
+    folder.write("build/compile_commands.json", format!("[{}]", entries.join(",")));
+    let places = |paths: &[&str]| -> Vec<String> {
+        let ran = folder.run(&[paths, &["-p", "build", "--isolated", "--format", "concise"]].concat());
+        ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_string())).collect()
+    };
+    assert_eq!(places(&["src/calls.cu"]), ["src/calls.cu:3:26"]);
+    assert_eq!(places(&["src"]), ["src/calls.cu:3:26", "src/half.cu:3:31"]);
+    assert_eq!(places(&["src/half.cu", "src/whole.cu"]), ["src/half.cu:3:31"]);
+}
+
 #[test]
 fn files_that_are_not_read_are_named() {
     let folder = Folder::new("unread");
