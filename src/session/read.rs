@@ -39,6 +39,8 @@ pub struct Walked {
     /// For each pattern of `third-party` and of `exclude`, whether it fits anything.
     pub third_party: Vec<bool>,
     pub exclude: Vec<bool>,
+    /// Barriers of the settings that no file speaks of.
+    pub unmet_barriers: Vec<String>,
 }
 
 /// Which of some patterns fitted a path so far.
@@ -93,6 +95,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         ignored: if tell_ignored && !request.no_ignore { ignored(&request.read, came_past) } else { Vec::new() },
         third_party: foreign.seen(),
         exclude: left_out.seen(),
+        unmet_barriers: Vec::new(),
     };
     if request.force_exclude {
         walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
@@ -144,9 +147,20 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let mut sources: Vec<(String, Vec<u8>)> =
         sources.into_iter().map(|(path, bytes)| (names.spell(&path), bytes)).collect();
     sources.sort_by(|a, b| a.0.cmp(&b.0));
+    walked.unmet_barriers = unmet_barriers(settings, &sources);
     let options = options(settings, commands, &names, &sources);
     let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
     Ok(Read { files, options, names, skipped, walked })
+}
+
+/// The names of the settings' barriers that stand in no file.
+fn unmet_barriers(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Vec<String> {
+    let names = settings.words.barrier.iter().flat_map(|row| row.names.iter().chain(&row.methods));
+    let is_met = |name: &str| {
+        let word = memchr::memmem::Finder::new(name.as_bytes());
+        sources.par_iter().any(|(_, bytes)| word.find(bytes).is_some())
+    };
+    names.filter(|name| !is_met(name)).cloned().collect()
 }
 
 /// What became of a path that the walk came past.

@@ -264,6 +264,16 @@ fn a_kernel_that_the_settings_misspell_is_told() {
 }
 
 #[test]
+fn a_barrier_that_the_settings_misspell_is_told() {
+    let folder = Folder::new("misspelt-barrier");
+    folder.write("a.cu", "__global__ void k(int n) {\n    if (threadIdx.x < n) blockSync();\n}\n");
+    folder.write("synclint.toml", "[[barrier]]\nnames = [\"blockSync\", \"blokSync\"]\ngroup = \"block\"\n");
+    let told = "synclint: the settings speak of a barrier `blokSync` that stands in no file read\n";
+    let whole = folder.run(&[]).stderr;
+    assert!(whole.contains(told) && !whole.contains("`blockSync`"), "{whole}");
+}
+
+#[test]
 fn a_file_alone_brings_what_it_includes() {
     let folder = Folder::new("includes");
     folder.write("include/m.cuh", "#define SYNC() __syncthreads()\n#include \"../other/f.cuh\"\n");
