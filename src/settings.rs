@@ -77,7 +77,7 @@ impl Settings {
             Error {
                 file: path.to_path_buf(),
                 help: near_key(error.message()),
-                message: error.message().to_string(),
+                message: in_words_of_toml(error.message()),
                 place,
             }
         })?;
@@ -225,6 +225,22 @@ pub fn program_of(path: &Path) -> Option<PathBuf> {
     let repository = inside().find(|folder| folder.join(".git").exists());
     let working = inside().last().filter(|_| is_program);
     Some(repository.or(working).unwrap_or(own).to_path_buf())
+}
+
+/// "expected a sequence" and its kin, which are the words of another language.
+fn in_words_of_toml(message: &str) -> String {
+    const WORDS: [(&str, &str); 5] = [
+        ("a sequence", "a list, as in `[\"a\", \"b\"]`"),
+        ("a map", "a table"),
+        ("a string", "a text, as in `\"a\"`"),
+        ("usize", "a whole number that is not negative"),
+        ("u32", "a whole number that is not negative"),
+    ];
+    let expected = WORDS.iter().find_map(|(other, word)| {
+        let head = message.strip_suffix(other)?;
+        head.ends_with("expected ").then(|| format!("{head}{word}"))
+    });
+    expected.unwrap_or_else(|| message.to_string())
 }
 
 /// For "unknown field `x`, expected one of `a`, `b`": the one that was meant.

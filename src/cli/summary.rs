@@ -137,7 +137,7 @@ pub fn stale_lines(stale: &[Entry]) -> String {
     text
 }
 
-/// Kernels and paths that synclint.toml speaks of and that are not there: most likely misspelt. A path of `exclude` is
+/// Kernels, barriers and paths that synclint.toml speaks of and that are not there: most likely misspelt. A path of `exclude` is
 /// told by `details` only: a build folder need not be there.
 pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) -> String {
     let mut text = String::new();
@@ -159,6 +159,9 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
         text.push_str(&format!(
             "synclint: the path `{written}` of `per-file` in the settings fits nothing that is read\n"
         ));
+    }
+    for name in outcome.walked.unmet_barriers.iter().filter(|_| is_whole) {
+        text.push_str(&format!("synclint: the settings speak of a barrier `{name}` that stands in no file read\n"));
     }
     for name in settings.kernels.keys().filter(|name| !outcome.kernels.contains(*name)) {
         let near = rules::nearest(name, outcome.kernels.iter().map(String::as_str));

@@ -11,6 +11,7 @@ use crate::source::walk::{self, Content};
 use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,6 +39,8 @@ pub struct Walked {
     /// For each pattern of `third-party` and of `exclude`, whether it fits anything.
     pub third_party: Vec<bool>,
     pub exclude: Vec<bool>,
+    /// Barriers of the settings that no file speaks of.
+    pub unmet_barriers: Vec<String>,
 }
 
 /// Which of some patterns fitted a path so far.
@@ -92,6 +95,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         ignored: if tell_ignored && !request.no_ignore { ignored(&request.read, came_past) } else { Vec::new() },
         third_party: foreign.seen(),
         exclude: left_out.seen(),
+        unmet_barriers: Vec::new(),
     };
     if request.force_exclude {
         walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
@@ -126,8 +130,12 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     }
     walked.files += request.texts.len();
     sources.extend(request.texts.iter().cloned());
+    let commands = settings.build.as_deref().map(CompileCommands::read).transpose().map_err(Error)?;
+    let commands = commands.as_ref();
     if !request.confined {
-        stages.time("what they include elsewhere", || includes::read(settings, request, found.seen, &mut sources));
+        stages.time("what they include elsewhere", || {
+            includes::read(settings, request, commands, found.seen, &mut sources)
+        });
     }
     let names = Names::of(request.read.iter().chain(sources.iter().map(|(path, _)| path)));
     let unread = |(path, why): (PathBuf, String)| Unread {
@@ -139,9 +147,20 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     let mut sources: Vec<(String, Vec<u8>)> =
         sources.into_iter().map(|(path, bytes)| (names.spell(&path), bytes)).collect();
     sources.sort_by(|a, b| a.0.cmp(&b.0));
-    let options = options(settings, &names, &sources)?;
+    walked.unmet_barriers = unmet_barriers(settings, &sources);
+    let options = options(settings, commands, &names, &sources);
     let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
     Ok(Read { files, options, names, skipped, walked })
+}
+
+/// The names of the settings' barriers that stand in no file.
+fn unmet_barriers(settings: &Settings, sources: &[(String, Vec<u8>)]) -> Vec<String> {
+    let names = settings.words.barrier.iter().flat_map(|row| row.names.iter().chain(&row.methods));
+    let is_met = |name: &str| {
+        let word = memchr::memmem::Finder::new(name.as_bytes());
+        sources.par_iter().any(|(_, bytes)| word.find(bytes).is_some())
+    };
+    names.filter(|name| !is_met(name)).cloned().collect()
 }
 
 /// What became of a path that the walk came past.
@@ -202,17 +221,22 @@ impl Bounds {
 }
 
 /// What the command line and a compilation database say of macros and includes.
-fn options(settings: &Settings, names: &Names, sources: &[(String, Vec<u8>)]) -> Result<Options, Error> {
+fn options(
+    settings: &Settings,
+    commands: Option<&CompileCommands>,
+    names: &Names,
+    sources: &[(String, Vec<u8>)],
+) -> Options {
     let mut options = Options {
         include_dirs: settings.include.iter().map(|path| names.spell(path)).collect(),
         defines: settings.define.clone(),
         undefines: settings.undefine.clone(),
+        of_file: BTreeMap::new(),
     };
-    let Some(build) = &settings.build else { return Ok(options) };
-    let commands = CompileCommands::read(build).map_err(Error)?;
-    let named = |defines: &[String], name: &str| {
-        defines.iter().any(|define| define.split(['=', '(']).next() == name.split(['=', '(']).next())
-    };
+    let Some(commands) = commands else { return options };
+    let name_of = |define: &str| define.split(['=', '(']).next().unwrap_or_default().to_string();
+    let settled: FxHashSet<String> =
+        options.defines.iter().chain(&options.undefines).map(|define| name_of(define)).collect();
     for (path, _) in sources {
         let flags = commands.flags(Path::new(path));
         for folder in &flags.include_dirs {
@@ -221,11 +245,11 @@ fn options(settings: &Settings, names: &Names, sources: &[(String, Vec<u8>)]) ->
                 options.include_dirs.push(folder);
             }
         }
-        for (name, value) in &flags.defines {
-            if !named(&options.defines, name) && !options.undefines.contains(name) {
-                options.defines.push(format!("{name}={value}"));
-            }
+        let own = flags.defines.iter().filter(|(name, _)| !settled.contains(&name_of(name)));
+        let own: Vec<String> = own.map(|(name, value)| format!("{name}={value}")).collect();
+        if !own.is_empty() {
+            options.of_file.insert(path.clone(), own);
         }
     }
-    Ok(options)
+    options
 }

@@ -256,7 +256,7 @@ impl Search<'_> {
 
     fn may_mean(&mut self, from: FileId, file: FileId) -> bool {
         let tree = self.tree;
-        if file == tree.files.command_line() {
+        if tree.files.command_lines().any(|line| line == file) {
             return true;
         }
         *self.sees.entry((from, file)).or_insert_with(|| {

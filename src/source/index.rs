@@ -14,14 +14,18 @@ use super::lexer::{self, Token};
 use crate::text::FileId;
 use cutting::CuttingMacros;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// All files of a run, fixed once built.
 pub struct Files {
     files: Vec<File>,
-    /// The files given; those after them are built in.
+    /// The files given; those after them are built in: what a compiler defines, the command line for all files, those for
+    /// some, and the macros known from elsewhere.
     given: usize,
+    /// For each file given its own command line, if it has one.
+    own_lines: Vec<Option<FileId>>,
     names: FxHashMap<Box<[u8]>, MacroName>,
     cutting: CuttingMacros,
     /// By `MacroName`, in the order of files and, within one, of directives.
@@ -56,6 +60,8 @@ pub struct Options {
     pub defines: Vec<String>,
     /// `-U`
     pub undefines: Vec<String>,
+    /// For the path of a file, what is defined for it alone.
+    pub of_file: BTreeMap<String, Vec<String>>,
 }
 
 /// One file as read, and its index.
@@ -251,7 +257,17 @@ impl Files {
         let given = files.len();
         let by_file_name = includes::resolve(&mut files, &options.include_dirs);
         files.push(File::new("<built-in>".into(), PREDEFINED.into()));
-        files.push(File::new("<command line>".into(), command_line(options)));
+        files.push(File::new("<command line>".into(), command_line(&options.defines, &options.undefines)));
+        let mut lines: FxHashMap<&[String], FileId> = FxHashMap::default();
+        let mut own_lines = vec![None; given];
+        for at in 0..given {
+            let Some(defines) = options.of_file.get(&files[at].path) else { continue };
+            let id = *lines.entry(defines).or_insert(FileId(files.len() as u32));
+            if id.0 as usize == files.len() {
+                files.push(File::new("<command line>".into(), command_line(defines, &[])));
+            }
+            own_lines[at] = Some(id);
+        }
         files.push(File::new("<well-known macros>".into(), WELL_KNOWN.into()));
 
         let mut names: FxHashMap<Box<[u8]>, MacroName> = FxHashMap::default();
@@ -306,7 +322,7 @@ impl Files {
         }
         let closures = files.iter().map(|_| OnceLock::new()).collect();
         let cutting = CuttingMacros::new(&files, &names);
-        Files { files, given, names, cutting, changes, edges, first_edge, closures, includers, by_file_name }
+        Files { files, given, own_lines, names, cutting, changes, edges, first_edge, closures, includers, by_file_name }
     }
 
     pub fn get(&self, id: FileId) -> &File {
@@ -384,22 +400,34 @@ impl Files {
         FileId(self.given as u32)
     }
 
-    pub(crate) fn command_line(&self) -> FileId {
-        FileId(self.given as u32 + 1)
+    /// What is defined for a file from outside: for all, and for it alone.
+    pub(crate) fn command_lines_of(&self, id: FileId) -> impl Iterator<Item = FileId> + use<> {
+        let own = self.own_lines.get(id.0 as usize).copied().flatten();
+        std::iter::once(FileId(self.given as u32 + 1)).chain(own)
+    }
+
+    /// Whether a file speaks to some units and not to all: it is one of those given, or a command line for some.
+    pub(crate) fn is_of_some(&self, id: FileId) -> bool {
+        (id.0 as usize) < self.given || self.given as u32 + 1 < id.0 && id < self.well_known()
+    }
+
+    /// What is defined from outside for any file.
+    pub(crate) fn command_lines(&self) -> impl Iterator<Item = FileId> + use<> {
+        (self.given as u32 + 1..self.well_known().0).map(FileId)
     }
 
     pub(crate) fn well_known(&self) -> FileId {
-        FileId(self.given as u32 + 2)
+        FileId(self.files.len() as u32 - 1)
     }
 }
 
-fn command_line(options: &Options) -> Vec<u8> {
+fn command_line(defines: &[String], undefines: &[String]) -> Vec<u8> {
     let mut text = String::new();
-    for define in &options.defines {
+    for define in defines {
         let (head, body) = define.split_once('=').unwrap_or((define, "1"));
         text.push_str(&format!("#define {head} {body}\n"));
     }
-    for undefine in &options.undefines {
+    for undefine in undefines {
         text.push_str(&format!("#undef {undefine}\n"));
     }
     text.into_bytes()

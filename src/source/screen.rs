@@ -67,7 +67,7 @@ fn marks(words: &Words, options: &Options) -> Option<AhoCorasick> {
             named.extend(define.split([' ', '(']).next().map(String::from));
         }
     }
-    for define in options.defines.iter().filter(|define| hides(define)) {
+    for define in options.defines.iter().chain(options.of_file.values().flatten()).filter(|define| hides(define)) {
         named.extend(define.split(['=', '(']).next().map(String::from));
     }
     marks.extend(named);

@@ -264,6 +264,16 @@ fn a_kernel_that_the_settings_misspell_is_told() {
 }
 
 #[test]
+fn a_barrier_that_the_settings_misspell_is_told() {
+    let folder = Folder::new("misspelt-barrier");
+    folder.write("a.cu", "__global__ void k(int n) {\n    if (threadIdx.x < n) blockSync();\n}\n");
+    folder.write("synclint.toml", "[[barrier]]\nnames = [\"blockSync\", \"blokSync\"]\ngroup = \"block\"\n");
+    let told = "synclint: the settings speak of a barrier `blokSync` that stands in no file read\n";
+    let whole = folder.run(&[]).stderr;
+    assert!(whole.contains(told) && !whole.contains("`blockSync`"), "{whole}");
+}
+
+#[test]
 fn a_file_alone_brings_what_it_includes() {
     let folder = Folder::new("includes");
     folder.write("include/m.cuh", "#define SYNC() __syncthreads()\n#include \"../other/f.cuh\"\n");
@@ -320,6 +330,44 @@ fn a_folder_brings_what_its_files_include_elsewhere() {
     folder.write("synclint.toml", "exclude = [\"other\"]\n");
     let configured = folder.run(&["src", "-I", "include", "--format", "concise"]);
     assert_eq!(places(configured), ["src/a.cu:4:26"]);
+}
+
+/// `-p`: a file's own command says what is defined for it, and where its headers are.
+#[test]
+fn each_file_has_the_macros_and_folders_of_its_command() {
+    let folder = Folder::new("commands");
+    let kernel = |name: &str, guard: &str| {
+        format!(
+            "__global__ void {name}(int n) {{\n#ifdef GUARD\n    if (threadIdx.x < {guard}) __syncthreads();\n#endif\n}}\nvoid launch_{name}() {{ {name}<<<1, 64>>>(1); }}\n"
+        )
+    };
+    folder.write("src/whole.cu", kernel("whole", "SIZE"));
+    folder.write("src/half.cu", kernel("half", "SIZE"));
+    folder.write("src/none.cu", kernel("none", "n"));
+    folder.write("include/wait.cuh", "#ifdef GUARD\n__device__ void wait() {\n    __syncthreads();\n}\n#endif\n");
+    folder.write(
+        "src/calls.cu",
+        "#include \"wait.cuh\"\n__global__ void calls(int n) {\n    if (threadIdx.x < n) wait();\n}\n",
+    );
+    let entry = |name: &str, flags: &str| {
+        format!(
+            "{{\"directory\": \"..\", \"file\": \"src/{name}.cu\", \"command\": \"nvcc {flags} -c src/{name}.cu\"}}"
+        )
+    };
+    let entries = [
+        entry("whole", "-DGUARD -DSIZE=64"),
+        entry("half", "-DGUARD -DSIZE=32"),
+        entry("none", ""),
+        entry("calls", "-DGUARD -Iinclude"),
+    ];
+    folder.write("build/compile_commands.json", format!("[{}]", entries.join(",")));
+    let places = |paths: &[&str]| -> Vec<String> {
+        let ran = folder.run(&[paths, &["-p", "build", "--isolated", "--format", "concise"]].concat());
+        ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_string())).collect()
+    };
+    assert_eq!(places(&["src/calls.cu"]), ["src/calls.cu:3:26"]);
+    assert_eq!(places(&["src"]), ["src/calls.cu:3:26", "src/half.cu:3:31"]);
+    assert_eq!(places(&["src/half.cu", "src/whole.cu"]), ["src/half.cu:3:31"]);
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl<'t> Mentions<'t> {
         let mut names: Vec<&str> = tree.names().collect();
         let mut redefined: Vec<(Vec<u8>, FileId)> = Vec::new();
         let mut known: FxHashSet<&str> = names.iter().copied().collect();
-        for id in tree.files.ids().chain([tree.files.command_line()]) {
+        for id in tree.files.ids().chain(tree.files.command_lines()) {
             let file = tree.files.get(id);
             for define in &file.macros {
                 let Ok(name) = std::str::from_utf8(file.text(define.name)) else { continue };
@@ -63,7 +63,7 @@ impl<'t> Mentions<'t> {
         names.sort_unstable();
         let symbols: FxHashMap<&[u8], u32> = names.iter().map(|name| name.as_bytes()).zip(0..).collect();
         // What the command line defines is like a file that all include.
-        let ids: Vec<FileId> = tree.files.ids().chain([tree.files.command_line()]).collect();
+        let ids: Vec<FileId> = tree.files.ids().chain(tree.files.command_lines()).collect();
         let pasting = pasting_macros(tree, &symbols);
         let outlines = Outlines::of(words.names_round_barriers().chain(["cooperative_groups"]));
         let spelt =

@@ -126,7 +126,7 @@ impl<'f> Unit<'f> {
                 .files
                 .changes(name)
                 .iter()
-                .any(|change| change.file != self.file && change.file < self.files.predefined())
+                .any(|change| change.file != self.file && self.files.is_of_some(change.file))
             && let Some(outer) = self.outer()
         {
             return outer.meaning(name, outer.moment(self.file, token));
@@ -391,10 +391,11 @@ struct Passage {
 impl Timeline {
     fn new(files: &Files, main: FileId) -> Timeline {
         let mut timeline = Timeline { files: vec![Passage::default(); files.count()], stretches: Vec::new() };
-        for (file, rank) in [files.predefined(), files.command_line(), main].into_iter().zip(0..) {
+        let lines = files.command_lines_of(main);
+        for (file, rank) in std::iter::once(files.predefined()).chain(lines).chain([main]).zip(0..) {
             timeline.enter(files, file, rank, (0, 0));
         }
-        let mut rank = 3;
+        let mut rank = 4;
         let mut open = vec![(main, 0)];
         while let Some((file, next)) = open.last_mut() {
             let (file, index) = (*file, *next);

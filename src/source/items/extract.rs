@@ -35,6 +35,7 @@ pub fn extract(unit: &Unit, selection: &Selection) -> FileItems {
     let view = View::cut(&file.bytes, &file.tokens, seen, cuts);
     let mut walk = Walk::new(Some((unit, selection)));
     walk.run(&Source { view: &view, made: None, dropped: &[] });
+    walk.items.lost.extend(lost::in_open_comment(file));
     walk.items
 }
 

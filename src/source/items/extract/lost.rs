@@ -2,9 +2,10 @@
 
 use super::{Source, Walk};
 use crate::source::expand::Marks;
-use crate::source::index::is_marked;
+use crate::source::index::{File, is_marked};
 use crate::source::items::view::View;
 use crate::source::items::{Found, FunctionParts, ItemKind, Lost, Tokens};
+use crate::source::lexer::lex;
 use std::ops::Range;
 
 /// How far a walk has come.
@@ -97,6 +98,21 @@ impl Walk<'_, '_> {
         let marks = unit.marks(source.view.position(at));
         marks.contains(Marks::KERNEL) || marks.contains(Marks::BARRIER)
     }
+}
+
+/// What stands in a comment that has no end, told at the token before it.
+pub(super) fn in_open_comment(file: &File) -> Option<Lost> {
+    let (start, end) = *file.comments.last()?;
+    let text = file.bytes.get(start as usize..end as usize)?;
+    let has_end = text.len() >= 4 && text.ends_with(b"*/");
+    if end as usize != file.bytes.len() || !text.starts_with(b"/*") || has_end {
+        return None;
+    }
+    let tokens = lex(&text[2..]).tokens;
+    let word = |at: usize| tokens.get(at).map_or(&[][..], |token| token.bytes(&text[2..]));
+    let marked = (0..tokens.len()).find(|at| is_marked(tokens[*at], *at, &word))?;
+    let token = file.tokens.partition_point(|token| token.end() <= start).checked_sub(1)? as u32;
+    Some(Lost { token, made: None, is_kernel: word(marked) == b"__global__" })
 }
 
 /// Whether a word is the name of a function that has a body, or a type before it: `void __syncthreads();`. Else it is a call
