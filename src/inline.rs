@@ -24,6 +24,7 @@ mod braces;
 mod builder;
 mod calls;
 mod collectives;
+mod comparisons;
 mod constant;
 mod constant_parts;
 mod constraints;

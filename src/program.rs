@@ -69,6 +69,8 @@ pub struct Class {
     /// Names of members that share memory: by union, by part of it (a member, or those of a struct without a name).
     pub unions: Vec<Vec<Vec<Name>>>,
     pub aliases: Vec<(Name, Type)>,
+    /// Classes without a name of which there are members: `struct { int lo, hi; } range;`.
+    pub unnamed: Vec<Arc<Class>>,
     /// `using Base::f;`
     pub usings: Vec<Path>,
     pub enumerators: Vec<(Name, Option<Expr>)>,

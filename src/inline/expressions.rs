@@ -185,6 +185,9 @@ impl Builder<'_> {
         {
             return result;
         }
+        if let Some(result) = self.compare_objects(op, left, right, span) {
+            return result;
+        }
         let (left, right) = (self.operand(left, &right_ty, spans.0), self.operand(right, &left_ty, spans.1));
         let (left_ty, right_ty) = (left.ty.value().clone(), right.ty.value().clone());
         let x = self.rvalue(&left, spans.0);

@@ -378,6 +378,11 @@ impl Builder<'_> {
             }
         }
         let tree = class.class.clone();
+        for unnamed in &tree.unnamed {
+            if let Some(name) = &unnamed.name {
+                self.bind_in(scope, name, Binding::Class { class: unnamed.clone(), scope });
+            }
+        }
         self.in_item(class.item, scope, |builder| builder.bind_enumerators(&tree.enumerators));
         scope
     }

@@ -70,6 +70,9 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
             let (specifiers, all) = declared(reader, id, Scope::Class);
             if let Some(written) = specifiers.written {
                 defined_type(reader, written, all.is_empty(), class);
+                if !all.is_empty() {
+                    class.unnamed.extend(unnamed_class(reader, written).map(Arc::new));
+                }
             }
             class.members.extend(all);
         }
@@ -97,6 +100,15 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
         }
         _ => {}
     }
+}
+
+/// The class without a name that a type specifier defines.
+fn unnamed_class(reader: &mut Reader, id: Id) -> Option<Class> {
+    let is_class = matches!(reader.kind(id), Kind::StructSpecifier | Kind::UnionSpecifier | Kind::ClassSpecifier);
+    if !is_class || reader.child(id, Field::Name).is_some() || reader.child(id, Field::Body).is_none() {
+        return None;
+    }
+    reader.deeper(id, |reader| class(reader, id, Vec::new()))
 }
 
 fn defined_type(reader: &mut Reader, id: Id, alone: bool, class: &mut Class) {
