@@ -11,6 +11,7 @@ use super::reach::{self, Reach, Threads};
 use super::rounds::{self, Assumed};
 use super::{Check, Verdict, divergence, leaving};
 use crate::finding::{Unit, Witness};
+use crate::flow::control::Dependence;
 use crate::graph::{At, Barrier, BlockId, Group, InstId, Op, Outcome, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
@@ -395,13 +396,8 @@ impl Page {
         let mut verdict = self.verdict(check, inst, key, &text, &help);
         // Somebody stays away: the branch that keeps them away is the cause.
         if !missing.is_empty() && other.is_none() {
-            let splits = |each: &crate::flow::control::Dependence| {
-                check.analysed.fork(&check.facts, each.fork).shown < Extent::BLOCK
-            };
             let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
-            let dependences = check.dependences(check.analysed.block(inst));
-            let lead = dependences.iter().copied().filter(splits).min_by_key(|each| check.distance(&chain, each.fork));
-            if let Some(lead) = lead {
+            if let Some(lead) = parting(check, inst) {
                 verdict.rule = divergence::rule(check, inst, lead, leaving::ways(check, inst, lead));
                 verdict.frame = chain[check.distance(&chain, lead.fork)];
                 verdict.lead = Some(lead);
@@ -434,7 +430,15 @@ impl Page {
             "barrier {id} {opens}: {count} threads have to come each time, and with all rounds {total} do; some wait here more often"
         );
         let help = "let those who meet here come equally often: the same number of trips, and as many arrivals as waits";
-        self.verdict(check, inst, key, &text, help)
+        let mut verdict = self.verdict(check, inst, key, &text, help);
+        // Where roles part, rounds are told; a helper that they share comes once each time.
+        let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
+        let parting = parting(check, inst).map(|lead| check.distance(&chain, lead.fork));
+        let written = chain.iter().position(|frame| *frame == verdict.frame);
+        if let Some(outer) = parting.max(written) {
+            verdict.frame = chain[outer];
+        }
+        verdict
     }
 
     fn outside(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
@@ -491,6 +495,14 @@ impl Page {
         let scope = Some(format!("{} threads", key.count));
         Verdict { witness: Some(witness), also, scope, ..verdict(check, inst, text, help) }
     }
+}
+
+/// The nearest fork at which the block's threads part on their way to a barrier.
+fn parting(check: &Check, inst: InstId) -> Option<Dependence> {
+    let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);
+    let dependences = check.dependences(check.analysed.block(inst));
+    let splits = |each: &Dependence| check.analysed.fork(&check.facts, each.fork).shown < Extent::BLOCK;
+    dependences.iter().copied().filter(splits).min_by_key(|each| check.distance(&chain, each.fork))
 }
 
 impl Entry {
