@@ -205,9 +205,8 @@ impl Scope<'_> {
         let fills_one = |(field, piece): (&Field, &Range<usize>)| {
             field.takes_one || view.byte(piece.start, b'{') || self.is_function(code, piece.clone())
         };
-        let before = layout.fields[..index].iter().zip(pieces);
-        (pieces.len() <= layout.fields.len() && before.map(fills_one).all(|one| one))
-            .then(|| pieces.get(index).cloned())
+        let mut before = layout.fields[..index].iter().zip(pieces);
+        (pieces.len() <= layout.fields.len() && before.all(fills_one)).then(|| pieces.get(index).cloned())
     }
 
     /// Whether an expression is the address of a function in view.
