@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
     fn asked(&self, path: &Path) -> Asked {
         let flags = self.commands.map(|commands| commands.flags(path));
         let folders = flags.iter().flat_map(|flags| &flags.include_dirs);
-        let folders = folders.filter(|folder| self.program.iter().any(|top| folder.starts_with(top)));
+        let folders = folders.filter(|folder| self.program.iter().any(|top| absolute(folder).starts_with(top)));
         Asked { by_hand: self.by_hand.contains(&path), folders: folders.cloned().collect() }
     }
 

@@ -366,8 +366,8 @@ fn each_file_has_the_macros_and_folders_of_its_command() {
         ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0.to_string())).collect()
     };
     assert_eq!(places(&["src/calls.cu"]), ["src/calls.cu:3:26"]);
-    assert_eq!(places(&["src"]), ["src/calls.cu:3:26", "src/half.cu:3:31"]);
-    assert_eq!(places(&["src/half.cu", "src/whole.cu"]), ["src/half.cu:3:31"]);
+    assert_eq!(places(&["src"]), ["src/calls.cu:3:26", "src/half.cu:3:29"]);
+    assert_eq!(places(&["src/half.cu", "src/whole.cu"]), ["src/half.cu:3:29"]);
 }
 
 #[test]

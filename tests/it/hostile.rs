@@ -41,7 +41,7 @@ fn nesting_without_end() {
         check_text("branches", kernel(&format!("{}__syncthreads();{}", "if (n) {".repeat(n), "}".repeat(n)))),
         1
     );
-    assert_eq!(check_text("open", kernel(&format!("{}__syncthreads();", "{".repeat(n)))), 0);
+    assert_eq!(check_text("open", kernel(&format!("{}__syncthreads();", "{".repeat(n)))), 1);
     assert_eq!(check_text("close", format!("{}{}", "}".repeat(n), kernel("__syncthreads();"))), 0);
     assert_eq!(check_text("less", kernel(&format!("{}__syncthreads();", "a<".repeat(n / 4)))), 1);
 }

@@ -404,7 +404,7 @@ impl Machine<'_> {
             }
             Source::BlockInCluster => block % cluster,
             Source::ClusterIndex => block / cluster,
-            Source::Named(name) => {
+            Source::Named(name) | Source::Open { name, .. } => {
                 memory::input(name.bytes().fold(self.inputs, |sum, byte| hash(&[sum, u64::from(byte)])))
             }
             Source::Param { .. } | Source::Varying(_) | Source::ActiveMask => return None,
