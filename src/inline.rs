@@ -50,6 +50,7 @@ mod templates;
 mod traits;
 mod types;
 mod unions;
+mod validity;
 mod values;
 mod visit;
 mod vocabulary;

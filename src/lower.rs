@@ -22,6 +22,7 @@ mod literals;
 mod names;
 mod reader;
 mod repair;
+mod requires;
 mod skeleton;
 mod statements;
 #[cfg(test)]

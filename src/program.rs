@@ -47,6 +47,23 @@ pub enum TemplateParam {
     Template { name: Option<Name> },
 }
 
+/// A requires-expression.
+#[derive(Clone, Debug)]
+pub struct Requires {
+    pub params: Vec<Param>,
+    pub asks: Vec<Requirement>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Requirement {
+    /// `t.go();`, `{ t.size() } -> std::integral;`: an expression that is possible, and the concept of its type.
+    Possible(Expr, Option<Path>),
+    /// `typename T::value_type;`
+    Names(Path),
+    /// `requires sizeof(T) > 4;`
+    Holds(Expr),
+}
+
 #[derive(Clone, Debug)]
 pub struct Param {
     pub name: Option<Name>,
@@ -318,6 +335,8 @@ pub enum ExprKind {
     PackSize(Name),
     /// `sizeof`, `alignof`, `decltype`, `noexcept`: nothing in it runs.
     Unevaluated(Box<Option<Type>>),
+    /// `requires (T t) { t.go(); }`: whether all that stands in it is possible. Nothing in it runs.
+    Requires(Box<Requires>),
     Asm(Box<Asm>),
     Unreadable,
 }

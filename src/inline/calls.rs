@@ -374,12 +374,7 @@ impl Builder<'_> {
     }
 
     /// Goes each way in a block of its own; all go on behind, with the result of the one that was gone.
-    pub fn each_way(
-        &mut self,
-        blocks: Vec<BlockId>,
-        span: Span,
-        go: &mut dyn FnMut(&mut Self, usize) -> Ev,
-    ) -> Ev {
+    pub fn each_way(&mut self, blocks: Vec<BlockId>, span: Span, go: &mut dyn FnMut(&mut Self, usize) -> Ev) -> Ev {
         let after = self.new_block();
         let mut result: Option<(ObjectId, Ty)> = None;
         for (index, block) in blocks.into_iter().enumerate() {

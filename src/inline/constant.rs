@@ -202,6 +202,7 @@ impl Builder<'_> {
                 let ty = of.as_ref().as_ref().map(|ty| self.resolve(ty))?;
                 size_of(&ty).map(|size| (size, Ty::Int { bits: 64, signed: false }))
             }
+            ExprKind::Requires(asked) => self.is_met(asked).map(|met| (i64::from(met), Ty::Bool)),
             ExprKind::Fold(op, inner) => {
                 let packs = self.names_of_packs(inner);
                 let count = packs.first()?.1;

@@ -5,7 +5,6 @@ use super::names::Found;
 use super::program::ItemKind;
 use super::templates::Deduced;
 use super::types::{Bound, Ty};
-use super::visit::{Node, visit};
 use crate::graph::ItemId;
 use crate::program::*;
 
@@ -14,8 +13,13 @@ const DEEP: usize = 8;
 
 impl Builder<'_> {
     /// `None` if its arguments, bound in the current scope, rule the function out; else whether they had to be weighed.
-    pub fn meets_constraints(&mut self, function: &Function) -> Option<bool> {
+    pub fn meets_constraints(&mut self, function: &Function, args: &[Ty]) -> Option<bool> {
         let mut weighed = false;
+        if !function.requires.is_empty() || names_parameters(&function.result) {
+            for (index, param) in function.params.iter().enumerate() {
+                self.bind_as_typed(param, args.get(index));
+            }
+        }
         for condition in &function.requires {
             match self.constant(condition) {
                 Some(0) => return None,
@@ -70,22 +74,65 @@ impl Builder<'_> {
         Some((path.clone(), args))
     }
 
-    fn concept_value(&mut self, concept: &Path, args: Vec<Bound>) -> Option<i64> {
+    pub fn concept_value(&mut self, concept: &Path, args: Vec<Bound>) -> Option<i64> {
         let last = concept.segments.last()?;
-        let plain = Path {
-            segments: concept
-                .segments
-                .iter()
-                .map(|segment| Segment { name: segment.name.clone(), args: None })
-                .collect(),
-            global: concept.global,
-        };
+        let plain = without_arguments(concept);
         match self.find(&plain) {
             Found::Value(item) => {
                 let items: Vec<ItemId> = vec![item];
                 self.variable_among(&items, args).map(|(value, _)| value)
             }
             _ => super::traits::concept_value(&last.name, &args).map(i64::from),
+        }
+    }
+
+    /// What a function asks of its arguments, by the names of concepts: each with those that its own definition names.
+    pub fn concepts_asked(&mut self, function: &Function) -> Vec<Name> {
+        let mut asked = Vec::new();
+        for param in &function.template {
+            if let TemplateParam::Value { ty: Type { kind: TypeKind::Named(path), .. }, .. } = param {
+                self.concepts_in(path, 0, &mut asked);
+            }
+        }
+        for condition in &function.requires {
+            self.concepts_of(condition, 0, &mut asked);
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    fn concepts_of(&mut self, condition: &Expr, depth: usize, asked: &mut Vec<Name>) {
+        match &condition.kind {
+            ExprKind::Name(path) => self.concepts_in(path, depth, asked),
+            ExprKind::Binary(BinaryOp::And, a, b) if depth < DEEP => {
+                self.concepts_of(a, depth + 1, asked);
+                self.concepts_of(b, depth + 1, asked);
+            }
+            _ => {}
+        }
+    }
+
+    fn concepts_in(&mut self, path: &Path, depth: usize, asked: &mut Vec<Name>) {
+        let Some(last) = path.segments.last() else { return };
+        let plain = without_arguments(path);
+        match self.find(&plain) {
+            Found::Value(item) => {
+                asked.push(last.name.clone());
+                if let Some(declaration) = self.program.value(item)
+                    && let Init::Expr(definition) = &declaration.init
+                    && depth < DEEP
+                {
+                    let definition = definition.clone();
+                    let scope = self.item_scope(item);
+                    self.in_item(item, scope, |builder| builder.concepts_of(&definition, depth + 1, asked));
+                }
+            }
+            Found::None if super::traits::is_concept(&last.name) => {
+                asked.push(last.name.clone());
+                asked.extend(super::traits::concept_includes(&last.name).map(Name::from));
+            }
+            _ => {}
         }
     }
 
@@ -107,7 +154,7 @@ impl Builder<'_> {
                 }
                 path.segments.iter().any(|segment| self.is_disabled_segment(segment, depth))
             }
-            TypeKind::Decltype(expr) => self.names_missing_member(expr),
+            TypeKind::Decltype(expr) => self.is_possible(expr) == Some(false),
             _ => false,
         }
     }
@@ -158,39 +205,7 @@ impl Builder<'_> {
     /// `typename T::type` where `T` is a class in view without it.
     fn lacks_member(&mut self, class: &Segment, member: &Segment) -> bool {
         let Some(super::scope::Binding::Type(ty)) = self.local(&class.name).cloned() else { return false };
-        match ty.value().clone() {
-            Ty::Class(class) => {
-                let bases = class.class.bases.len();
-                self.find_in_class(&class, member).is_none() && self.bases_of(&class).len() == bases
-            }
-            ty => ty.is_scalar(),
-        }
-    }
-
-    /// `decltype(std::declval<T>().go())` where `T` is a class in view without `go`.
-    fn names_missing_member(&mut self, expr: &Expr) -> bool {
-        let mut members: Vec<(TemplateArg, Segment)> = Vec::new();
-        visit(vec![Node::Expr(expr)], |node| {
-            if let Node::Expr(Expr { kind: ExprKind::Member { object, arrow: false, member }, .. }) = node
-                && let ExprKind::Call { callee, .. } = &object.kind
-                && let ExprKind::Name(path) = &callee.kind
-                && let Some(made) = path.segments.last().filter(|last| &*last.name == "declval")
-                && let (Some([arg, ..]), Some(last)) = (made.args.as_deref(), member.segments.last())
-            {
-                members.push((arg.clone(), last.clone()));
-            }
-            true
-        });
-        members.iter().any(|(arg, member)| match self.template_arguments(std::slice::from_ref(arg)).first() {
-            Some(Bound::Type(ty)) => match ty.value().clone() {
-                Ty::Class(class) => {
-                    let bases = class.class.bases.len();
-                    self.find_in_class(&class, member).is_none() && self.bases_of(&class).len() == bases
-                }
-                ty => ty.is_scalar(),
-            },
-            _ => false,
-        })
+        self.member_exists(&ty, member) == Some(false)
     }
 
     /// The argument of a specialisation that only says whether it is there: `enable_if_t<..>`, `void_t<..>`.
@@ -264,5 +279,24 @@ impl Builder<'_> {
             return None;
         }
         self.in_item(id, scope, |builder| builder.constant_declaration(&declaration))
+    }
+}
+
+fn without_arguments(path: &Path) -> Path {
+    let plain = path.segments.iter().map(|segment| Segment { name: segment.name.clone(), args: None });
+    Path { segments: plain.collect(), global: path.global }
+}
+
+/// A result that is told by the function's parameters: `decltype(a + b)`.
+fn names_parameters(ty: &Type) -> bool {
+    match &ty.kind {
+        TypeKind::Decltype(_) => true,
+        TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => names_parameters(inner),
+        TypeKind::Named(path) => path
+            .segments
+            .iter()
+            .flat_map(|segment| segment.args.iter().flatten())
+            .any(|arg| matches!(arg, TemplateArg::Type(ty) | TemplateArg::Either(ty, _) if names_parameters(ty))),
+        _ => false,
     }
 }

@@ -89,6 +89,10 @@ impl Builder<'_> {
                 Some(value) => Ev::value(self.int(value, span), Ty::Int { bits: 64, signed: false }),
                 None => Ev::value(self.unknown(Vec::new(), span), Ty::Int { bits: 64, signed: false }),
             },
+            ExprKind::Requires(_) => match self.constant(expr) {
+                Some(value) => Ev::value(self.int(value, span), Ty::Bool),
+                None => Ev::value(self.unknown(Vec::new(), span), Ty::Bool),
+            },
             ExprKind::Asm(asm) => {
                 self.assembly(asm);
                 Ev::nothing()

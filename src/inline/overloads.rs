@@ -74,13 +74,33 @@ impl Builder<'_> {
             *rank += this.map_or(0, |this| binds_object(function, this));
         }
         let best = scored.iter().map(|(rank, _)| *rank).max().unwrap_or(0);
+        scored.retain(|(rank, _)| *rank == best);
+        // Of two templates the one that says more of the parameters is meant.
+        let least = scored.iter().map(|(_, candidate)| openness(&candidate.function)).min().unwrap_or(0);
+        scored.retain(|(_, candidate)| openness(&candidate.function) == least);
         let mut chosen: Vec<Callable> = Vec::new();
-        for (rank, candidate) in scored {
-            if rank == best && !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
+        for (_, candidate) in scored {
+            if !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
                 chosen.push(candidate.clone());
             }
         }
-        chosen
+        if chosen.len() > 1 { self.most_constrained(chosen) } else { chosen }
+    }
+
+    /// Without those that ask less than another one: `std::integral` is part of `std::signed_integral`.
+    fn most_constrained(&mut self, set: Vec<Callable>) -> Vec<Callable> {
+        let mut asked: Vec<Vec<Name>> = Vec::with_capacity(set.len());
+        for one in &set {
+            let scope = self.scope_of_callable(one);
+            let function = one.function.clone();
+            asked.push(self.in_item(one.item, scope, |builder| builder.concepts_asked(&function)));
+        }
+        let asks_more = |more: &Vec<Name>, less: &Vec<Name>| {
+            !less.is_empty() && more.len() > less.len() && less.iter().all(|name| more.contains(name))
+        };
+        let is_beaten = |index: usize| asked.iter().any(|other| asks_more(other, &asked[index]));
+        let kept = set.iter().enumerate().filter(|(index, _)| !is_beaten(*index));
+        kept.map(|(_, one)| one.clone()).collect()
     }
 
     /// Two definitions of one function, under different conditions or in twin files: the nearer one counts.
@@ -155,9 +175,11 @@ impl Builder<'_> {
         self.bind_template(scope, &function.template, &bounds);
         let weighed = match function.template.is_empty() && function.requires.is_empty() {
             true => false,
-            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function))?,
+            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function, types))?,
         };
-        let is_plain = function.template.is_empty() && function.specialises.is_none();
+        let is_plain = function.template.is_empty()
+            && function.specialises.is_none()
+            && !function.params.iter().any(|param| super::deduce::is_auto(&param.ty));
         let mut total = u32::from(weighed) + special;
         for (param, ty) in function.params.iter().zip(types) {
             if param.pack {
@@ -171,8 +193,7 @@ impl Builder<'_> {
             };
             let is_open = is_open_pointer(&param.ty, &function.template);
             let wanted = if is_open { as_const_as(wanted, ty) } else { wanted };
-            // Of two templates the one that says more of the parameter is meant.
-            let mut points = 4 * fit(ty, &wanted)? as u32 - u32::from(is_open);
+            let mut points = 4 * fit(ty, &wanted)? as u32;
             // A value that is no reference binds to const only, which is not recorded; plain types win ties.
             if is_plain {
                 points += 1;
@@ -348,6 +369,24 @@ pub fn binds_object(function: &Function, object: &Ev) -> u32 {
         (Lvalue, false) | (Rvalue, true) => return 0,
     };
     2 * kind + u32::from(object.is_const == function.leaves_object)
+}
+
+/// How much the parameters of a template leave open: `T` more than `T *`, that more than `const T *` or `Box<T>`.
+fn openness(function: &Function) -> u32 {
+    let of_param = |param: &Param| match (&param.ty.kind, param.pack) {
+        (_, true) => 3,
+        (TypeKind::Reference(inner), _) if is_parameter(inner, &function.template) => 2,
+        _ if is_parameter(&param.ty, &function.template) => 2,
+        _ => u32::from(is_open_pointer(&param.ty, &function.template)),
+    };
+    function.params.iter().map(of_param).sum()
+}
+
+fn is_parameter(ty: &Type, params: &[TemplateParam]) -> bool {
+    match &ty.kind {
+        TypeKind::Named(path) => super::templates::parameter_named(path, params).is_some(),
+        kind => matches!(kind, TypeKind::Auto),
+    }
 }
 
 /// `T *` of a template, where `T` may be const.

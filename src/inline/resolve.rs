@@ -253,7 +253,28 @@ impl Builder<'_> {
             }
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve(ty),
             ExprKind::Call { callee, .. } => {
+                if let ExprKind::Member { object, arrow, member } = &callee.kind {
+                    let object = self.type_of(object);
+                    let object = if *arrow { object.value().element() } else { object.value().clone() };
+                    if let (Ty::Class(class), Some(last)) = (object, member.segments.last())
+                        && let Some(Found::Functions(set)) = self.find_in_class(&class, last)
+                        && let [only] = &set[..]
+                    {
+                        let scope = self.scope_of_callable(only);
+                        let result = only.function.result.clone();
+                        return self.resolve_in(scope, &result);
+                    }
+                    return Ty::Unknown;
+                }
                 if let ExprKind::Name(path) = &callee.kind {
+                    if let Some(Segment { name, args: Some(args) }) = path.segments.last()
+                        && &**name == "declval"
+                    {
+                        return match self.template_arguments(args).first() {
+                            Some(Bound::Type(ty)) => ty.value().clone(),
+                            _ => Ty::Unknown,
+                        };
+                    }
                     match self.find(path) {
                         Found::Type(ty) | Found::Binding(Binding::Type(ty)) => return ty,
                         Found::Functions(set) if set.len() == 1 => {

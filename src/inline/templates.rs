@@ -121,8 +121,7 @@ impl Builder<'_> {
         if let Some(parts) = self.constant_parts_of(expr) {
             // One value for one object, so that the same arguments make the same instance.
             let known = self.constant_parts.iter().find(|(_, known)| **known == parts).map(|(value, _)| *value);
-            let value = known
-                .unwrap_or_else(|| self.emit_at_entry(Op::Unknown { from: Vec::new(), unseen: None }));
+            let value = known.unwrap_or_else(|| self.emit_at_entry(Op::Unknown { from: Vec::new(), unseen: None }));
             self.constant_parts.insert(value, parts);
             return Bound::Runtime(value);
         }

@@ -120,6 +120,11 @@ pub fn concept_value(concept: &str, args: &[Bound]) -> Option<bool> {
     }
 }
 
+/// The concept that a standard concept asks for first.
+pub fn concept_includes(concept: &str) -> Option<&'static str> {
+    matches!(concept, "signed_integral" | "unsigned_integral").then_some("integral")
+}
+
 pub fn is_concept(name: &str) -> bool {
     matches!(name, "integral" | "floating_point" | "signed_integral" | "unsigned_integral" | "same_as")
 }

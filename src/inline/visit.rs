@@ -158,6 +158,7 @@ fn expression<'t>(expr: &'t Expr, todo: &mut Vec<Node<'t>>) {
         | ExprKind::Name(_)
         | ExprKind::PackSize(_)
         | ExprKind::Unevaluated(_)
+        | ExprKind::Requires(_)
         | ExprKind::Unreadable => {}
     }
 }

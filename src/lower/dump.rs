@@ -360,6 +360,7 @@ fn expr(it: &Expr) -> String {
         ExprKind::Unevaluated(of) => {
             format!("(unevaluated {})", of.as_ref().as_ref().map(ty).unwrap_or_default())
         }
+        ExprKind::Requires(of) => format!("(requires {})", of.asks.len()),
         ExprKind::Asm(it) => asm(it),
         ExprKind::Unreadable => "UNREADABLE".to_string(),
     }

@@ -8,6 +8,7 @@ use crate::lower::calls::{call, compound_literal, lambda, new};
 use crate::lower::literals::{character, number};
 use crate::lower::names::path;
 use crate::lower::reader::{MAX_DEPTH, Reader, plain_path};
+use crate::lower::requires::requires;
 use crate::lower::statements::statements;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::type_descriptor;
@@ -104,11 +105,10 @@ fn kind(reader: &mut Reader, id: Id) -> ExprKind {
             Some(pack) => ExprKind::PackSize(pack),
             None => ExprKind::Unevaluated(Box::new(sized_type(reader, id))),
         },
-        Kind::AlignofExpression
-        | Kind::OffsetofExpression
-        | Kind::RequiresExpression
-        | Kind::RequiresClause
-        | Kind::Decltype => ExprKind::Unevaluated(Box::new(None)),
+        Kind::AlignofExpression | Kind::OffsetofExpression | Kind::RequiresClause | Kind::Decltype => {
+            ExprKind::Unevaluated(Box::new(None))
+        }
+        Kind::RequiresExpression => requires(reader, id),
         Kind::GnuAsmExpression => ExprKind::Asm(Box::new(assembly(reader, id))),
         Kind::DeleteExpression => keyword_call(reader, id, "delete"),
         Kind::CoAwaitExpression => keyword_call(reader, id, "co_await"),

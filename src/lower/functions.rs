@@ -5,6 +5,7 @@ use crate::lower::declarations::parameters;
 use crate::lower::expressions::{arguments, expression};
 use crate::lower::names::{last_name, path};
 use crate::lower::reader::{Reader, plain_path};
+use crate::lower::requires::of_parameters;
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{specifiers, unwrap_declarator};
@@ -78,13 +79,18 @@ fn requirements(reader: &mut Reader, id: Id) -> Vec<Expr> {
     let constraint = |reader: &Reader, clause: Id| {
         reader.tree.children(clause).find(|child| !matches!(reader.text(*child), "requires" | "(" | ")"))
     };
-    clauses
+    let mut all: Vec<Expr> = clauses
         .into_iter()
         .filter_map(|clause| {
             let constraint = constraint(reader, clause)?;
             reader.deeper(constraint, |reader| expression(reader, constraint))
         })
-        .collect()
+        .collect();
+    let function = unwrap_declarator(reader, Type::plain(TypeKind::Unknown), declarator).function;
+    if let Some(list) = function.and_then(|function| reader.child(function, Field::Parameters)) {
+        all.extend(of_parameters(reader, list));
+    }
+    all
 }
 
 /// The head of a `function_definition` or `declaration`.

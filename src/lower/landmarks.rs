@@ -176,6 +176,7 @@ fn expression(it: &Expr, signs: &mut Vec<Sign>) {
         | ExprKind::Name(_)
         | ExprKind::PackSize(_)
         | ExprKind::Unevaluated(_)
+        | ExprKind::Requires(_)
         | ExprKind::Unreadable => {}
     }
 }
