@@ -160,7 +160,7 @@ impl<'a> Check<'a> {
         agreement.shown < need
             && !(racy && races::change_nothing(self, inst, dependence, need))
             && !conditions::follows(self, inst, dependence, need)
-            && !(need == Extent::BLOCK && sizes::settle(self, inst, dependence))
+            && (need != Extent::BLOCK || !sizes::settle(self, inst, dependence))
     }
 
     pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {
@@ -274,14 +274,10 @@ impl<'a> Check<'a> {
         let symbols = &self.analysed.values.symbols;
         let (steps, others) = (symbols.steps(one), symbols.steps(other));
         let alike = |pair: (&Step, &Step)| match pair {
-            (Step::Index(x), Step::Index(y)) => {
-                x == y || symbols.as_int(*x).is_none() || symbols.as_int(*y).is_none()
-            }
+            (Step::Index(x), Step::Index(y)) => x == y || symbols.as_int(*x).is_none() || symbols.as_int(*y).is_none(),
             (one, other) => one == other,
         };
-        symbols.base(one) == symbols.base(other)
-            && steps.len() == others.len()
-            && steps.iter().zip(&others).all(alike)
+        symbols.base(one) == symbols.base(other) && steps.len() == others.len() && steps.iter().zip(&others).all(alike)
     }
 
     /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.

@@ -5,9 +5,9 @@
 //! Where the control depends on the thread index and constants, the lanes are counted out; else the mask must have
 //! been made of the very condition that guards the primitive, or on the spot.
 
-use super::divergence::Passes;
 use super::conditions::{Conjunct, agrees, condition, conjuncts, guards};
 use super::counted::{self, differs, masks, threads};
+use super::divergence::Passes;
 use super::leaving;
 use super::sets::{Fit, Sets};
 use super::{Check, Verdict};
@@ -374,7 +374,8 @@ fn same_on_every_way(
         _ => false,
     };
     splitting.iter().all(|each| {
-        !leaving::leaves_loop(check, inst, *each) && super::divergence::every_way_of(check, *each, &matches, Passes::AtOnce)
+        !leaving::leaves_loop(check, inst, *each)
+            && super::divergence::every_way_of(check, *each, &matches, Passes::AtOnce)
     })
 }
 

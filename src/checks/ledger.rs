@@ -308,7 +308,8 @@ impl Page {
             if votes && plain && self.most(key, &|entry| entry.votes) < count {
                 return Sum::Mixed(key);
             }
-            if self.of_number(id).all(|entry| entry.count == Some(count)) && self.waits_for_good(own, key) == Some(true) {
+            if self.of_number(id).all(|entry| entry.count == Some(count)) && self.waits_for_good(own, key) == Some(true)
+            {
                 return Sum::Left(key);
             }
         }
@@ -429,7 +430,8 @@ impl Page {
         let text = format!(
             "barrier {id} {opens}: {count} threads have to come each time, and with all rounds {total} do; some wait here more often"
         );
-        let help = "let those who meet here come equally often: the same number of trips, and as many arrivals as waits";
+        let help =
+            "let those who meet here come equally often: the same number of trips, and as many arrivals as waits";
         let mut verdict = self.verdict(check, inst, key, &text, help);
         // Where roles part, rounds are told; a helper that they share comes once each time.
         let chain = check.chain(check.analysed.graph.insts[inst.index()].frame);

@@ -48,7 +48,8 @@ pub fn rounds(check: &Check, reach: &Reach, at: BlockId, assumed: Assumed) -> Op
     let warps = reach.block.iter().fold(1u32, |size, extent| size.saturating_mul(*extent)).div_ceil(32);
     (0..warps)
         .map(|warp| {
-            let mut trips = around.iter().map(|(index, fork)| trips(check, reach, at, (*index, *fork), warp * 32, assumed));
+            let mut trips =
+                around.iter().map(|(index, fork)| trips(check, reach, at, (*index, *fork), warp * 32, assumed));
             trips.try_fold(1i64, |all, trips| all.checked_mul(trips?))
         })
         .collect()

@@ -278,9 +278,9 @@ fn given(check: &Check, case: Case, leaf: Symbol) -> Option<i64> {
 /// What a leaf is called in the source.
 pub fn name(check: &Check, leaf: Symbol) -> Option<String> {
     match node(check, leaf) {
-        Node::Leaf(Leaf::Source(
-            Source::Param { name, .. } | Source::Named(name) | Source::Open { name, .. },
-        )) => Some(name.to_string()),
+        Node::Leaf(Leaf::Source(Source::Param { name, .. } | Source::Named(name) | Source::Open { name, .. })) => {
+            Some(name.to_string())
+        }
         _ => None,
     }
 }

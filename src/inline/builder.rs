@@ -6,7 +6,7 @@ use super::constant_parts::ConstantParts;
 use super::memo::Memo;
 use super::program::Program;
 use super::scope::{Binding, Scope, ScopeId};
-use super::types::{Bound, Callable, ClassTy, Ty, UNSIGNED};
+use super::types::{Bases, Bound, Callable, ClassTy, Ty, UNSIGNED};
 use crate::graph::*;
 use crate::program::{BinaryOp, Expr, ExprKind, Function, Lambda, Name, Path, TemplateArg, Type, TypeKind, UnaryOp};
 use crate::text::Span;
@@ -82,7 +82,7 @@ pub struct Builder<'p> {
     pub const_objects: FxHashSet<ObjectId>,
     /// Classes of the objects that are of one.
     pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
-    pub class_bases: FxHashMap<Arc<ClassTy>, (Vec<Arc<ClassTy>>, Vec<Ty>)>,
+    pub class_bases: FxHashMap<Arc<ClassTy>, Bases>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
     /// Addresses of members that share memory, with the names of the others.

@@ -6,7 +6,7 @@ use super::builder::{Builder, StaticKey};
 use super::memo::VisibleKey;
 use super::program::{Item, ItemKind};
 use super::scope::{Binding, ScopeId};
-use super::types::{Callable, ClassTy, INT, Ty};
+use super::types::{Bases, Callable, ClassTy, INT, Ty};
 use crate::graph::ItemId;
 use crate::program::*;
 use crate::words::SourceKind;
@@ -301,29 +301,29 @@ impl Builder<'_> {
     }
 
     pub fn bases_of(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
-        if let Some((known, _)) = self.class_bases.get(class) {
-            return known.clone();
+        if let Some(known) = self.class_bases.get(class) {
+            return known.in_view.clone();
         }
         // A base's name is looked up without the bases.
-        self.class_bases.insert(class.clone(), (Vec::new(), Vec::new()));
+        self.class_bases.insert(class.clone(), Bases::default());
         let scope = self.class_scope(class);
         let tree = class.class.clone();
-        let (mut bases, mut standard) = (Vec::new(), Vec::new());
+        let mut bases = Bases::default();
         for base in &tree.bases {
             match self.in_item(class.item, scope, |builder| builder.resolve_path(base)) {
-                Ty::Class(base) if base != *class => bases.push(base),
-                ty @ Ty::Named(_) => standard.push(ty),
+                Ty::Class(base) if base != *class => bases.in_view.push(base),
+                ty @ Ty::Named(_) => bases.standard.push(ty),
                 _ => {}
             }
         }
-        self.class_bases.insert(class.clone(), (bases.clone(), standard));
-        bases
+        self.class_bases.insert(class.clone(), bases.clone());
+        bases.in_view
     }
 
     /// The bases of a class that are classes of the standard library.
     pub fn standard_bases(&mut self, class: &Arc<ClassTy>) -> Vec<Ty> {
         self.bases_of(class);
-        self.class_bases.get(class).map(|(_, standard)| standard.clone()).unwrap_or_default()
+        self.class_bases.get(class).map(|bases| bases.standard.clone()).unwrap_or_default()
     }
 
     /// Methods of the class itself by name; bodies only.

@@ -148,6 +148,14 @@ impl Hash for ClassTy {
     }
 }
 
+/// What a class derives from.
+#[derive(Clone, Debug, Default)]
+pub struct Bases {
+    pub in_view: Vec<Arc<ClassTy>>,
+    /// Classes of the standard library.
+    pub standard: Vec<Ty>,
+}
+
 /// A function that a name may mean.
 #[derive(Clone, Debug)]
 pub struct Callable {

@@ -61,9 +61,8 @@ impl Passing<'_> {
                 let index = self.flow.head_of[header.index()];
                 let symbols = &self.values.symbols;
                 let block_of = &self.values.block_of;
-                let stays = index.is_some_and(|index| {
-                    !is_variant(symbols, self.flow, block_of, &mut self.variant, source, index)
-                });
+                let stays = index
+                    .is_some_and(|index| !is_variant(symbols, self.flow, block_of, &mut self.variant, source, index));
                 Some(if stays { source } else { symbol })
             }
             Node::Select(_, yes, no) => match (self.source(yes), self.source(no)) {
