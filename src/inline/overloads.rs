@@ -78,13 +78,17 @@ impl Builder<'_> {
         // Of two templates the one that says more of the parameters is meant.
         let least = scored.iter().map(|(_, candidate)| openness(&candidate.function)).min().unwrap_or(0);
         scored.retain(|(_, candidate)| openness(&candidate.function) == least);
-        let mut chosen: Vec<Callable> = Vec::new();
-        for (_, candidate) in scored {
-            if !chosen.iter().any(|known| self.is_same_header(known, candidate)) {
-                chosen.push(candidate.clone());
+        let mut best: Vec<Callable> = scored.into_iter().map(|(_, candidate)| candidate.clone()).collect();
+        if best.len() > 1 {
+            best = self.most_constrained(best);
+        }
+        let mut chosen: Vec<Callable> = Vec::with_capacity(best.len());
+        for candidate in best {
+            if !chosen.iter().any(|known| self.is_same_header(known, &candidate)) {
+                chosen.push(candidate);
             }
         }
-        if chosen.len() > 1 { self.most_constrained(chosen) } else { chosen }
+        chosen
     }
 
     /// Without those that ask less than another one: `std::integral` is part of `std::signed_integral`.

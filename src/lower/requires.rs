@@ -19,6 +19,8 @@ pub fn requires(reader: &mut Reader, id: Id) -> ExprKind {
         for child in reader.tree.children(list) {
             match reader.kind(child) {
                 Kind::Token => continue,
+                // The `;` behind a type.
+                Kind::SimpleRequirement if reader.tree.first(child).is_none() => continue,
                 _ => match reader.deeper(child, |reader| requirement(reader, child)).flatten() {
                     Some(ask) => asks.push(ask),
                     // What is not understood may hold or not.
