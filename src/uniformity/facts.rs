@@ -53,6 +53,8 @@ impl<'a> Facts<'a> {
         match node {
             Node::Int(_) | Node::Address(_) => return Agreement::GRID,
             Node::Leaf(leaf) => return self.leaf(symbol, leaf),
+            // A choice between a value and itself.
+            Node::Select(..) if let Some(known) = self.leaves.get(&symbol) => return *known,
             _ => {}
         }
         let plain = self

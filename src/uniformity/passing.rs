@@ -16,23 +16,27 @@ struct Passing<'a> {
     flow: &'a Flow,
     /// By value at a join: what it is as far as is known; none yet: whatever the others are.
     is: FxHashMap<Symbol, Option<Symbol>>,
+    /// Choices between a value and itself.
+    choices: FxHashMap<Symbol, Option<Symbol>>,
     variant: FxHashMap<(Symbol, usize), bool>,
 }
 
-/// By value at a join that is another value: which one; none where nothing is written on any way.
+/// By value at a join, or choice, that is another value: which one; none where nothing is written on any way.
 pub fn passed_on(values: &Values, flow: &Flow, leaves: &[Symbol]) -> FxHashMap<Symbol, Option<Symbol>> {
     let mut joins: Vec<Symbol> = leaves.iter().copied().filter(|leaf| values.phis.contains_key(leaf)).collect();
     joins.sort_by_key(|join| (flow.position[values.phis[join].block.index()], *join));
     let is = joins.iter().map(|join| (*join, None)).collect();
-    let mut passing = Passing { values, flow, is, variant: FxHashMap::default() };
+    let mut passing = Passing { values, flow, is, choices: FxHashMap::default(), variant: FxHashMap::default() };
     for _ in 0..MAX_ROUNDS {
         let mut settled = true;
+        passing.choices.clear();
         for join in &joins {
             let now = passing.met(*join);
             settled &= passing.is.insert(*join, now) == Some(now);
         }
         if settled {
-            return passing.is.into_iter().filter(|(join, is)| *is != Some(*join)).collect();
+            let joins = passing.is.into_iter().filter(|(join, is)| *is != Some(*join));
+            return joins.chain(passing.choices).collect();
         }
     }
     FxHashMap::default()
@@ -65,10 +69,23 @@ impl Passing<'_> {
                     .is_some_and(|index| !is_variant(symbols, self.flow, block_of, &mut self.variant, source, index));
                 Some(if stays { source } else { symbol })
             }
-            Node::Select(_, yes, no) => match (self.source(yes), self.source(no)) {
-                (Some(yes), Some(no)) => Some(if yes == no { yes } else { symbol }),
-                (one, other) => one.or(other),
-            },
+            Node::Select(_, yes, no) => {
+                let source = match (self.source(yes), self.source(no)) {
+                    (Some(yes), Some(no)) => Some(if yes == no { yes } else { symbol }),
+                    (one, other) => one.or(other),
+                };
+                if source != Some(symbol) {
+                    self.choices.insert(symbol, source);
+                }
+                source
+            }
+            Node::Sum { ref terms, .. } => {
+                // What is added to a choice leaves it one.
+                for (term, _) in terms {
+                    self.source(*term);
+                }
+                Some(symbol)
+            }
             Node::Member(whole, _) => self.source(whole).map(|_| symbol),
             _ => Some(symbol),
         }

@@ -43,9 +43,14 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
         passed_on: FxHashMap::default(),
         memory,
     };
-    let leaves = structure.relevant(wanted);
+    let mut leaves = structure.relevant(wanted);
     structure.passed_on = passed_on(values, flow, &leaves);
+    let is_choice = |symbol: &&Symbol| matches!(values.symbols.node(**symbol), Node::Select(..));
+    let choices: Vec<Symbol> = structure.passed_on.keys().filter(is_choice).copied().collect();
+    leaves.extend(&choices);
+    leaves.sort();
     let mut solution = Solution::default();
+    solution.leaves.extend(choices.into_iter().map(|choice| (choice, Agreement::GRID)));
     // What comes later hangs on what came before: a part of a round is taken in before the next part is asked.
     let part = leaves.len().div_ceil(PARTS).max(1);
     for round in 0.. {
@@ -104,7 +109,7 @@ struct Structure<'a> {
     joins: RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<BlockId>>>>,
     /// By block, how far threads agree on coming there, as things stand.
     control: RefCell<FxHashMap<BlockId, Agreement>>,
-    /// By value at a join that is only another one, passed on: which.
+    /// By value at a join, or choice, that is only another one, passed on: which.
     passed_on: FxHashMap<Symbol, Option<Symbol>>,
     memory: Memory<'a>,
 }
@@ -176,11 +181,11 @@ impl Structure<'_> {
                 .fold(Agreement::GRID, Agreement::meet)
         };
         let inputs = self.values.inputs.get(&leaf).map(Vec::as_slice);
+        if let Some(passed_on) = self.passed_on.get(&leaf) {
+            return (passed_on.map_or(Agreement::GRID, |source| facts.agreement(source)), None);
+        }
         let Node::Leaf(kind) = self.values.symbols.node(leaf) else { return (Agreement::GRID, None) };
         let result = match kind {
-            Leaf::Phi(..) if self.passed_on.contains_key(&leaf) => {
-                self.passed_on[&leaf].map_or(Agreement::GRID, |source| facts.agreement(source))
-            }
             Leaf::Phi(block, _) => {
                 let Some(phi) = self.values.phis.get(&leaf) else { return (Agreement::GRID, None) };
                 let incoming = phi.incoming.iter().map(|(_, slot)| slot.value).filter(|value| *value != leaf);
