@@ -229,6 +229,10 @@ impl Builder<'_> {
         (self.frame, self.item, self.scope) = caller;
         let Some(done) = self.active.pop() else { return Ev::nothing() };
         self.go_on(exit);
+        if !done.recursions.is_empty() {
+            // Its calls of itself come here, too, and go on with what it holds.
+            self.graph.blocks[exit.index()].frame = frame;
+        }
         if !done.recursions.is_empty() && !self.leads_to(done.entry, exit) {
             // A function that always calls itself is one whose callee was taken for another: it returns like any other.
             for (call, behind) in &done.recursions {
