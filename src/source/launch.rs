@@ -10,6 +10,7 @@ mod calls;
 mod choices;
 mod classes;
 mod code;
+mod constructors;
 mod declarators;
 mod deduce;
 mod evaluate;
