@@ -10,6 +10,7 @@ mod calls;
 mod choices;
 mod classes;
 mod code;
+mod constructors;
 mod declarators;
 mod deduce;
 mod evaluate;
@@ -96,6 +97,7 @@ struct Search {
     codes: Mutex<FxHashMap<ItemId, Arc<Code>>>,
     callers: Mutex<FxHashMap<ItemId, Arc<Vec<ItemId>>>>,
     ways: Mutex<callers::Ways>,
+    macros: OnceLock<callers::Macros>,
 }
 
 /// The state of one evaluation.
@@ -128,6 +130,10 @@ impl Launches {
 }
 
 impl Search {
+    fn macros(&self, tree: &Tree) -> &callers::Macros {
+        self.macros.get_or_init(|| callers::Macros::new(tree))
+    }
+
     fn new(tree: &Tree, kernels: &[ItemId]) -> Search {
         let names: FxHashSet<&[u8]> = kernels.iter().map(|kernel| tree.item(*kernel).name.as_bytes()).collect();
         let all_kernels: FxHashSet<&[u8]> =
@@ -239,7 +245,7 @@ impl<'s> Work<'s> {
         if let Some(known) = search.callers.lock().unwrap_or_else(PoisonError::into_inner).get(&item) {
             return known.to_vec();
         }
-        let found = Arc::new(callers::functions_naming(self.tree, item));
+        let found = Arc::new(callers::functions_naming(self, item));
         search.callers.lock().unwrap_or_else(PoisonError::into_inner).insert(item, found.clone());
         found.to_vec()
     }

@@ -9,6 +9,7 @@ use super::relevant;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
 use crate::source::items::ItemKind;
+use crate::source::lexer::TokenKind;
 use crate::source::tree::Tree;
 use crate::text::FileId;
 use memchr::memmem::Finder;
@@ -56,6 +57,11 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
                     && !caller_code.uses(name, caller_code.body.clone()).is_empty())
         {
             // Something else of that name.
+            continue;
+        }
+        let is_named = || (0..caller_code.view.len()).any(|at| caller_code.view.text(at) == name);
+        if calls.is_empty() && !is_named() {
+            // A macro that may spell it does not do so here.
             continue;
         }
         if calls.is_empty() {
@@ -198,41 +204,98 @@ fn bind(
 }
 
 /// The functions whose text names `function`, in the files that see it.
-pub(super) fn functions_naming(tree: &Tree, function: ItemId) -> Vec<ItemId> {
-    let found = items_naming(tree, function, &|kind| matches!(kind, ItemKind::Function(_)));
-    found.into_iter().filter(|id| tree.item(*id).is_definition()).collect()
+pub(super) fn functions_naming(work: &Work, function: ItemId) -> Vec<ItemId> {
+    let found = items_naming(work, function, &|kind| matches!(kind, ItemKind::Function(_)));
+    found.into_iter().filter(|id| work.tree.item(*id).is_definition()).collect()
 }
 
-/// The items of some kinds whose text names an item, in the files that see it.
-pub(super) fn items_naming(tree: &Tree, named: ItemId, wanted: &dyn Fn(&ItemKind) -> bool) -> Vec<ItemId> {
+/// The items of some kinds whose text names an item, or a macro that spells it, in the files that see it.
+pub(super) fn items_naming(work: &Work, named: ItemId, wanted: &dyn Fn(&ItemKind) -> bool) -> Vec<ItemId> {
+    let tree = work.tree;
     let item = tree.item(named);
-    let finder = Finder::new(item.name.as_bytes());
+    let name = item.name.as_bytes();
+    let words: Vec<(Finder, &[u8])> = std::iter::once(name)
+        .chain(work.search.map_or(Vec::new(), |search| search.macros(tree).naming(name)))
+        .map(|word| (Finder::new(word), word))
+        .collect();
     let mut found = Vec::new();
     for id in files_that_may_name(tree, named) {
         let file = tree.files.get(id);
-        let mut hits = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
-            let index = file.tokens.partition_point(|token| token.start() < *at);
-            file.tokens
-                .get(index)
-                .is_some_and(|token| token.start() == *at && token.bytes(&file.bytes) == item.name.as_bytes())
-        });
-        let hits: Vec<u32> = hits.by_ref().collect();
+        let mut hits: Vec<(u32, bool)> = Vec::new();
+        for (finder, word) in &words {
+            let places = finder.find_iter(&file.bytes).map(|at| at as u32).filter(|at| {
+                let index = file.tokens.partition_point(|token| token.start() < *at);
+                let token = file.tokens.get(index);
+                token.is_some_and(|token| token.start() == *at && token.bytes(&file.bytes) == *word)
+            });
+            hits.extend(places.map(|at| (at, *word == name)));
+        }
         if hits.is_empty() {
             continue;
         }
         for other in tree.items_of(id) {
             let around = tree.item(other);
-            if other != named
-                && wanted(&around.kind)
-                && hits
-                    .iter()
-                    .any(|hit| around.range.start <= *hit && *hit < around.range.end && *hit != around.name_range.start)
-            {
+            // What a macro makes has its name where the macro is used.
+            let names_it = |(hit, is_name): &(u32, bool)| {
+                around.range.start <= *hit && *hit < around.range.end && !(*is_name && *hit == around.name_range.start)
+            };
+            if other != named && wanted(&around.kind) && hits.iter().any(names_it) {
                 found.push(other);
             }
         }
     }
     found
+}
+
+/// Macros that spell one name which are looked for, and how many one inside the other.
+const MAX_MACROS: usize = 16;
+const MAX_MACRO_LEVELS: usize = 3;
+
+/// For the names of functions, classes and macros, the macros in whose replacements they stand.
+#[derive(Default)]
+pub(super) struct Macros(FxHashMap<Vec<u8>, Vec<Vec<u8>>>);
+
+impl Macros {
+    pub fn new(tree: &Tree) -> Macros {
+        let files = || tree.files.ids().map(|id| tree.files.get(id));
+        let own: FxHashSet<&[u8]> =
+            files().flat_map(|file| file.macros.iter().map(|define| file.text(define.name))).collect();
+        let mut found: FxHashMap<Vec<u8>, Vec<Vec<u8>>> = FxHashMap::default();
+        for file in files() {
+            for define in &file.macros {
+                let name = file.text(define.name);
+                for token in &file.tokens[define.body.start as usize..define.body.end as usize] {
+                    let word = token.bytes(&file.bytes);
+                    let is_item = || std::str::from_utf8(word).is_ok_and(|word| !tree.named(word).is_empty());
+                    if token.kind() != TokenKind::Identifier || word == name || !(own.contains(word) || is_item()) {
+                        continue;
+                    }
+                    let macros = found.entry(word.to_vec()).or_default();
+                    if !macros.iter().any(|known| known == name) {
+                        macros.push(name.to_vec());
+                    }
+                }
+            }
+        }
+        Macros(found)
+    }
+
+    /// The macros that spell a name, themselves or through others; none where they are too many.
+    fn naming<'m>(&'m self, name: &'m [u8]) -> Vec<&'m [u8]> {
+        let mut found: Vec<&[u8]> = Vec::new();
+        let mut last = vec![name];
+        for _ in 0..MAX_MACRO_LEVELS {
+            let next = last.iter().flat_map(|word| self.0.get(*word)).flatten().map(Vec::as_slice);
+            last = next.filter(|word| !found.contains(word)).collect();
+            last.sort_unstable();
+            last.dedup();
+            found.extend(&last);
+            if found.len() > MAX_MACROS {
+                return Vec::new();
+            }
+        }
+        found
+    }
 }
 
 /// How many of a file's includers are asked what it sees through them.

@@ -47,7 +47,7 @@ fn instances(work: &Work, class: &Code) -> Vec<Vec<Bound>> {
     let mut found: Vec<Vec<Bound>> = Vec::new();
     let needed = work.needs_caller.replace(false);
     let names_it = |kind: &ItemKind| matches!(kind, ItemKind::Function(_) | ItemKind::Alias | ItemKind::Value);
-    for user in items_naming(tree, class.item, &names_it) {
+    for user in items_naming(work, class.item, &names_it) {
         let own = tree.item(user);
         if own.file == item.file && item.range.start <= own.range.start && own.range.end <= item.range.end {
             continue;

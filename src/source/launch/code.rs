@@ -22,6 +22,8 @@ pub(super) struct Code {
     pub params: Vec<Parameter>,
     /// The type of a function's result.
     pub result: Range<usize>,
+    /// Of a constructor, what stands between its parameters and its body.
+    pub initialisers: Range<usize>,
     /// Without its braces; empty for what is no function.
     pub body: Range<usize>,
     pub sites: Vec<Site>,
@@ -84,6 +86,7 @@ impl Code {
             class_templates: Vec::new(),
             params: Vec::new(),
             result: 0..0,
+            initialisers: 0..0,
             body: 0..0,
             sites: Vec::new(),
             lambdas: Vec::new(),
@@ -112,6 +115,12 @@ impl Code {
             code.params = parameters(&code.view, code.view.inside(at));
             at = code.view.behind(at);
             while at < code.view.len() && !code.view.byte(at, b'{') {
+                if code.view.byte(at, b':') {
+                    let end = behind_initialisers(&code.view, at);
+                    code.initialisers = at + 1..end;
+                    at = end;
+                    break;
+                }
                 at = code.view.step(at);
             }
             code.body = code.view.inside(at);
@@ -134,6 +143,7 @@ impl Code {
             class_templates: Vec::new(),
             params: Vec::new(),
             result: 0..0,
+            initialisers: 0..0,
             body: 0..0,
             sites: Vec::new(),
             lambdas: Vec::new(),
@@ -161,6 +171,20 @@ impl Code {
         let span = self.view.span(tokens);
         self.text.expanded.home(Span { start: span.start, end: span.end }).range
     }
+}
+
+/// Behind the initialisers that a `:` begins: `: block(64), grid{n}`.
+pub(super) fn behind_initialisers(view: &View, colon: usize) -> usize {
+    let mut at = colon + 1;
+    while at < view.len() {
+        match view.text(at) {
+            b"{" if view.identifier(at - 1).is_none() && !view.byte(at - 1, b'>') => break,
+            b";" | b"}" => break,
+            b"<" => at = view.behind_angle(at).unwrap_or(at + 1),
+            _ => at = view.step(at),
+        }
+    }
+    at
 }
 
 pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {

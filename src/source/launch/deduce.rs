@@ -13,6 +13,7 @@ use super::scope::{Bound, Scope, alias_target, last_name, local_alias};
 use super::{Argument, Work};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
+use crate::source::lexer::TokenKind;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -197,6 +198,40 @@ fn matched(code: &Code, pattern: Range<usize>, ty: Bound, found: &mut [Option<Ve
     }
 }
 
+/// The type of a number as written, of a character or a truth value.
+fn literal_type(view: &View, range: Range<usize>) -> Option<&'static str> {
+    let at = range.start + usize::from(matches!(view.text(range.start), b"-" | b"+"));
+    if at + 1 != range.end {
+        return None;
+    }
+    let text = view.text(at).to_ascii_lowercase();
+    match view.kind(at)? {
+        TokenKind::Identifier => matches!(&text[..], b"true" | b"false").then_some("bool"),
+        TokenKind::Number => {
+            let is_hex = text.starts_with(b"0x");
+            let mark = |byte: &u8| matches!(byte, b'.' | b'p') || *byte == b'e' && !is_hex;
+            if text.iter().any(mark) {
+                return match text.last()? {
+                    b'f' => Some("float"),
+                    b'l' => None,
+                    _ => Some("double"),
+                };
+            }
+            let value = integer(&text)?;
+            let suffix: Vec<u8> =
+                text.iter().rev().take_while(|byte| matches!(byte, b'u' | b'l' | b'z')).copied().collect();
+            match (&suffix[..], i32::try_from(value).is_ok()) {
+                (b"", true) => Some("int"),
+                (b"u", _) if u32::try_from(value).is_ok() => Some("unsigned int"),
+                (b"ll", _) => Some("long long"),
+                (b"ull" | b"llu", _) => Some("unsigned long long"),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 impl Scope<'_> {
     /// The type of an expression, its text or the lambda that it is.
     pub(super) fn type_of(&self, code: &Code, range: Range<usize>) -> Option<Bound> {
@@ -231,6 +266,15 @@ impl Scope<'_> {
                 false => self.type_of(code, colon + 1..range.end),
             };
         }
+        if let Some(ty) = literal_type(view, range.clone()) {
+            return Some(Bound { text: ty.to_string(), ..Bound::default() });
+        }
+        if view.byte(range.start, b'(') {
+            // `(float)n`
+            let operand = view.behind(range.start);
+            let is_one = range.len() > operand - range.start && view.step(operand) == range.end;
+            return self.written_type(code, view.inside(range.start)).filter(|_| is_one);
+        }
         let name = view.identifier(range.start)?;
         if range.len() == 1 {
             return self.type_of_name(code, name, range.start);
@@ -241,6 +285,9 @@ impl Scope<'_> {
             (view.text(callee.name), &arguments[..])
         {
             return self.type_of(code, only.clone());
+        }
+        if let (b"static_cast", Some(ty)) = (view.text(callee.name), callee.arguments.clone()) {
+            return self.written_type(code, ty);
         }
         if let Some(made) = self.written_type(code, range.start..open) {
             return Some(made);

@@ -375,6 +375,20 @@ impl Parser<'_, '_> {
     }
 }
 
+/// What `dim3` makes of its arguments.
+pub(super) fn extent(scope: &Scope, code: &Code, arguments: Range<usize>) -> Value {
+    let pieces = code.view.split_at_commas(arguments);
+    if let [only] = pieces.as_slice() {
+        let value = evaluate(scope, code, only.clone());
+        return Value::Extent(value.map_or([None; 3], Value::extent));
+    }
+    let mut extent = [Some(Number::ONE); 3];
+    for (axis, piece) in pieces.into_iter().enumerate().take(3) {
+        extent[axis] = evaluate(scope, code, piece).and_then(Value::number);
+    }
+    Value::Extent(extent)
+}
+
 /// The value among the template arguments of a class each object of which is one: `std::integral_constant<int, 128>{}`.
 fn constant_of(code: &Code, path: &[Segment], word: &[u8]) -> Option<Range<usize>> {
     let position = match word {

@@ -6,7 +6,7 @@
 use super::choices::{Happened, happened};
 use super::code::Code;
 use super::declarators::{Initialiser, binding, initialiser, is_declarator, is_statement_word, pointer};
-use super::evaluate::{Number, Value, evaluate};
+use super::evaluate::{Number, Value, evaluate, extent};
 use super::lambdas;
 use super::lists::element;
 use super::objects::Layout;
@@ -89,9 +89,17 @@ pub(super) fn declared_type(code: &Code, declared: usize) -> Option<(Range<usize
     let mut ty = start..declared;
     if let [first, _, ..] = &view.split_at_commas(ty.clone())[..] {
         // A later one of a list.
-        let is_name =
-            |at: &usize| view.identifier(*at).is_some() && matches!(view.text(at + 1), b"," | b"=" | b"{" | b"(");
-        ty.end = first.clone().skip(1).find(is_name)?;
+        let mut name = view.step(first.start);
+        while !(view.identifier(name).is_some()
+            && matches!(view.text(name + 1), b"," | b"=" | b"{" | b"(")
+            && !view.is(name, b"struct"))
+        {
+            name = view.step(name);
+            if name >= first.end {
+                return None;
+            }
+        }
+        ty.end = name;
     }
     let value = match initialiser(view, declared) {
         Initialiser::Expression(range) => Some(range),
@@ -242,18 +250,26 @@ impl Variable<'_, '_> {
         inside.followed(param.as_bytes(), value, called.body.end, false)
     }
 
+    /// The class that the variable is declared with.
+    fn layout(&self) -> Option<Layout> {
+        let (ty, _) = declared_type(self.code, self.declared)?;
+        self.scope.layout(self.code, ty)
+    }
+
     /// A member of an object, as it is declared.
     fn object(&self) -> Option<Value> {
         let (view, scope, code) = (&self.code.view, self.scope, self.code);
         let names_config = || self.members[0].ends_with(b"Dim").then(Layout::config);
-        let layout = || scope.layout(code, self.statement..self.declared).or_else(names_config);
+        let layout = || self.layout().or_else(names_config);
         let made = |inside: Range<usize>| scope.aggregate(code, inside, &layout()?, self.members);
         match initialiser(view, self.declared) {
             _ if matches!(view.text(self.declared - 1), b"*" | b"[") => None,
             Initialiser::None => made(self.declared..self.declared),
             Initialiser::Expression(range) if view.byte(range.start, b'{') => made(view.inside(range.start)),
             Initialiser::Arguments(range)
-                if view.byte(self.declared + 1, b'(') && view.split_at_commas(range.clone()).len() == 1 =>
+                if view.byte(self.declared + 1, b'(')
+                    && view.split_at_commas(range.clone()).len() == 1
+                    && !layout().is_some_and(|layout| layout.has_constructor) =>
             {
                 scope.member_of(code, range, self.members)
             }
@@ -289,7 +305,11 @@ impl Variable<'_, '_> {
             Initialiser::None if is_extent => self.component(Value::Extent([Some(Number::ONE); 3]), 0),
             Initialiser::None => None,
             Initialiser::Expression(range) | Initialiser::Arguments(range) => {
-                let value = if is_extent { self.extent(range) } else { evaluate(self.scope, self.code, range)? };
+                let value = if is_extent {
+                    extent(self.scope, self.code, range)
+                } else {
+                    evaluate(self.scope, self.code, range)?
+                };
                 self.component(value, 0)
             }
             Initialiser::Other => {
@@ -297,19 +317,6 @@ impl Variable<'_, '_> {
                 self.component(if is_extent { Value::Extent(value.extent()) } else { value }, 0)
             }
         }
-    }
-
-    fn extent(&self, range: Range<usize>) -> Value {
-        let pieces = self.code.view.split_at_commas(range);
-        if let [only] = pieces.as_slice() {
-            let value = evaluate(self.scope, self.code, only.clone());
-            return Value::Extent(value.map_or([None; 3], Value::extent));
-        }
-        let mut extent = [Some(Number::ONE); 3];
-        for (axis, piece) in pieces.into_iter().enumerate().take(3) {
-            extent[axis] = evaluate(self.scope, self.code, piece).and_then(Value::number);
-        }
-        Value::Extent(extent)
     }
 
     /// From a value the component that the members behind `used` name.
@@ -357,7 +364,7 @@ impl Variable<'_, '_> {
             if !view.byte(assigned.start, b'{') {
                 return self.scope.member_of(self.code, assigned, self.members);
             }
-            let layout = self.scope.layout(self.code, self.statement..self.declared)?;
+            let layout = self.layout()?;
             return self.scope.aggregate(self.code, view.inside(assigned.start), &layout, self.members);
         }
         let value = evaluate(self.scope, self.code, assigned)?;
@@ -374,6 +381,28 @@ impl Variable<'_, '_> {
         }
         axis(self.code.view.text(write.members.last()?.start))
     }
+}
+
+/// What becomes of a member of an object, or a member of that, in the body of its constructor.
+pub(super) fn behind_body(
+    scope: &Scope,
+    code: &Code,
+    (name, members): (&[u8], &[&[u8]]),
+    value: Option<Value>,
+    is_extent: bool,
+) -> Option<Value> {
+    let (view, body) = (&code.view, &code.body);
+    let uses = code.uses(name, body.clone());
+    if !uses.iter().any(|at| write(code, *at).is_some() || is_changed_by_method(scope, code, *at)) {
+        return value;
+    }
+    // Behind a way out it may be either; a local variable of the name hides the member.
+    if body.clone().any(|at| view.is(at, b"return")) || uses.iter().any(|at| is_declarator(view, *at)) {
+        return None;
+    }
+    let start = body.start - 1;
+    let inside = Variable { scope, code, members, statement: start, declared: start };
+    inside.followed(name, value, body.end, is_extent)
 }
 
 fn axis(member: &[u8]) -> Option<usize> {
@@ -450,7 +479,8 @@ pub(super) fn statement_start(view: &View, at: usize) -> usize {
 
 /// Where the scope of what is declared at `at` ends.
 pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
-    let Some(open) = view.bracket_round(binding(view, at).or_else(|| pointer(view, at)).unwrap_or(at)) else {
+    let declared = binding(view, at).or_else(|| pointer(view, at)).unwrap_or(at);
+    let Some(open) = view.bracket_round(declared) else {
         return body_end;
     };
     if view.byte(open, b'(') {
@@ -465,7 +495,13 @@ pub(super) fn scope_end(view: &View, at: usize, body_end: usize) -> usize {
         let next = view.behind(open);
         return if view.byte(next, b'{') { view.behind(next) } else { statement_end(view, next) };
     }
-    view.inside(open).end
+    // What looks like a declaration and has no end is a product in a list: `{n * width, width}`.
+    let end = view.inside(open).end;
+    let mut behind = declared;
+    while behind < end && !view.byte(behind, b';') {
+        behind = view.step(behind);
+    }
+    if behind < end { end } else { open }
 }
 
 /// Whether a `:` ends a label of a switch.

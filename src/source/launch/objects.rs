@@ -1,8 +1,9 @@
-//! Objects that hold a launch's shape, member by member: braces, the members' own defaults, what functions return, pairs.
+//! Objects that hold a launch's shape, member by member: braces, the members' own defaults, constructors, what functions
+//! return, pairs.
 //!
-//! No constructor is followed: an object of a class that has one, or a base, is unknown.
+//! An object of a class with a base is unknown.
 
-use super::code::{Callee, Code, callee_in};
+use super::code::{Callee, Code, behind_initialisers, callee_in};
 use super::evaluate::{Number, Value, evaluate, is_type_word};
 use super::scope::{Bound, Frame, Scope, component, last_name};
 use crate::graph::ItemId;
@@ -16,19 +17,21 @@ const MAX_FIELDS: usize = 16;
 /// A class of which each object is what its members are.
 pub(super) struct Layout {
     /// Where the members are declared, unless that is in the function itself.
-    code: Option<Arc<Code>>,
-    class: Option<ItemId>,
+    pub code: Option<Arc<Code>>,
+    pub class: Option<ItemId>,
     /// Its template arguments.
-    frame: Frame,
-    fields: Vec<Field>,
+    pub frame: Frame,
+    pub fields: Vec<Field>,
+    /// What it is made of goes to a constructor, not to its members one by one.
+    pub has_constructor: bool,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Field {
-    name: String,
-    ty: Range<usize>,
-    default: Option<Range<usize>>,
-    is_extent: bool,
+pub(super) struct Field {
+    pub name: String,
+    pub ty: Range<usize>,
+    pub default: Option<Range<usize>>,
+    pub is_extent: bool,
     /// It takes one value of a list in braces, whatever that is.
     takes_one: bool,
 }
@@ -43,7 +46,16 @@ impl Layout {
             takes_one: true,
             ..Field::default()
         };
-        Layout { code: None, class: None, frame: Frame::default(), fields: names.map(field).into() }
+        Layout::plain(names.map(field).into())
+    }
+
+    /// Of a class without a name, or one of the function itself.
+    fn plain(fields: Vec<Field>) -> Layout {
+        Layout { code: None, class: None, frame: Frame::default(), fields, has_constructor: false }
+    }
+
+    fn field(&self, member: &[u8]) -> Option<usize> {
+        self.fields.iter().position(|field| field.name.as_bytes() == member)
     }
 }
 
@@ -52,15 +64,15 @@ impl Scope<'_> {
     pub fn layout(&self, code: &Code, ty: Range<usize>) -> Option<Layout> {
         let view = &code.view;
         if let Some(open) = ty.clone().find(|at| view.byte(*at, b'{')) {
-            return Some(Layout { code: None, class: None, frame: Frame::default(), fields: fields(view, open, b"")? });
+            return Some(Layout::plain(fields(view, open, b"")?.0));
         }
         let (name, arguments) = last_name(view, ty)?;
         let word = view.text(name);
         let definitions = code.uses(b"struct", code.body.clone()).iter();
         let mut of_name = definitions.filter(|at| view.text(*at + 1) == word && view.byte(*at + 2, b'{'));
         if let Some(local) = of_name.next() {
-            let fields = fields(view, local + 2, word)?;
-            return Some(Layout { code: None, class: None, frame: Frame::default(), fields });
+            let (fields, has_constructor) = fields(view, local + 2, word)?;
+            return (!has_constructor).then(|| Layout::plain(fields));
         }
         let mut class = String::from_utf8_lossy(word).into_owned();
         let mut given = arguments.map_or(Vec::new(), |range| self.template_arguments(code, range));
@@ -92,11 +104,11 @@ impl Scope<'_> {
         if (head..open).any(|at| view.byte(at, b':')) {
             return None;
         }
-        let fields = fields(view, open, self.work.tree.item(class).name.as_bytes())?;
+        let (fields, has_constructor) = fields(view, open, self.work.tree.item(class).name.as_bytes())?;
         let bound = code.templates.iter().zip(arguments);
         let templates = bound.map(|(template, bound)| (template.name.clone(), bound.clone())).collect();
         let frame = Frame { templates, ..Frame::default() };
-        Some(Layout { code: Some(code), class: Some(class), frame, fields })
+        Some(Layout { code: Some(code), class: Some(class), frame, fields, has_constructor })
     }
 
     /// A member of the object that an expression gives.
@@ -142,7 +154,9 @@ impl Scope<'_> {
         }
         if let Some(layout) = self.layout(code, range.start..open) {
             return match &pieces[..] {
-                [only] if view.byte(open, b'(') => self.member_of(code, only.clone(), members),
+                [only] if view.byte(open, b'(') && !layout.has_constructor => {
+                    self.member_of(code, only.clone(), members)
+                }
                 _ => self.aggregate(code, inside, &layout, members),
             };
         }
@@ -162,9 +176,12 @@ impl Scope<'_> {
     pub fn aggregate(&self, code: &Code, inside: Range<usize>, layout: &Layout, members: &[&[u8]]) -> Option<Value> {
         let view = &code.view;
         let (member, rest) = members.split_first()?;
-        let index = layout.fields.iter().position(|field| field.name.as_bytes() == *member)?;
-        let field = &layout.fields[index];
         let pieces = view.split_at_commas(inside);
+        if layout.has_constructor {
+            return self.constructed(code, &pieces, layout, members);
+        }
+        let index = layout.field(member)?;
+        let field = &layout.fields[index];
         if let [only] = &pieces[..]
             && layout.fields.len() > 1
             && view.identifier(only.start).is_some()
@@ -174,16 +191,23 @@ impl Scope<'_> {
             return self.member_of(code, only.clone(), members);
         }
         let value = self.given(code, &pieces, layout, index)?;
-        match (value, &field.default) {
-            (Some(value), _) => self.of_field(code, value, code, layout, field, rest),
-            (None, Some(default)) => {
-                let home = layout.code.as_deref().unwrap_or(code);
+        match value {
+            Some(value) => self.of_field(code, value, code, layout, field, rest),
+            None => self.by_default(code, layout, field, rest),
+        }
+    }
+
+    /// What a member holds that nothing is given; `user` is the code in which the class is named.
+    pub fn by_default(&self, user: &Code, layout: &Layout, field: &Field, rest: &[&[u8]]) -> Option<Value> {
+        match &field.default {
+            Some(default) => {
+                let home = layout.code.as_deref().unwrap_or(user);
                 let scope = Scope { work: self.work, frame: &layout.frame };
                 let scope = if layout.code.is_some() { &scope } else { self };
-                scope.of_field(home, default.clone(), code, layout, field, rest)
+                scope.of_field(home, default.clone(), user, layout, field, rest)
             }
-            (None, None) if field.is_extent => component(Value::Extent([Some(Number::ONE); 3]), rest),
-            (None, None) => None,
+            None if field.is_extent => component(Value::Extent([Some(Number::ONE); 3]), rest),
+            None => None,
         }
     }
 
@@ -233,8 +257,8 @@ impl Scope<'_> {
                 called(view, range).filter(|(_, open)| view.byte(*open, b'{')).map(|(_, open)| view.inside(open))?
             }
         };
-        let layout = self.layout(code, ty)?;
-        let index = layout.fields.iter().position(|field| field.name.as_bytes() == member)?;
+        let layout = self.layout(code, ty).filter(|layout| !layout.has_constructor)?;
+        let index = layout.field(member)?;
         self.given(code, &view.split_at_commas(inside), &layout, index)?
     }
 
@@ -317,7 +341,7 @@ impl Scope<'_> {
     pub fn method(&self, code: &Code, object: usize, name: usize, arguments: &[Range<usize>]) -> Option<Value> {
         let view = &code.view;
         let declared = super::locals::declaration(code, view.text(object), object)?;
-        let layout = self.layout(code, super::locals::statement_start(view, declared)..declared)?;
+        let layout = self.layout(code, super::locals::declared_type(code, declared)?.0)?;
         let tree = self.work.tree;
         let is_method =
             |id: &ItemId| tree.item(*id).name.as_bytes() == view.text(name) && tree.item(*id).is_definition();
@@ -383,10 +407,11 @@ pub(super) fn called(view: &View, range: Range<usize>) -> Option<(Callee, usize)
     }
 }
 
-/// The data members in a class's braces, in order; none if it has a constructor, or what is not understood.
-fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
+/// The data members in a class's braces, in order, and whether it has a constructor; none if it has what is not understood.
+fn fields(view: &View, open: usize, class: &[u8]) -> Option<(Vec<Field>, bool)> {
     let inside = view.inside(open);
     let mut found = Vec::new();
+    let mut has_constructor = false;
     let mut at = inside.start;
     while at < inside.end {
         if matches!(view.text(at), b"public" | b"private" | b"protected") && view.byte(at + 1, b':') {
@@ -394,6 +419,9 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
             continue;
         }
         let start = at;
+        if view.is(at, b"template") {
+            at = view.behind_angle(at + 1).unwrap_or(at);
+        }
         let mut parameters = None;
         let mut given = None;
         let mut is_other = false;
@@ -402,6 +430,10 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
                 b"(" if given.is_none() && parameters.is_none() => parameters = Some(at),
                 b"=" => given = given.or(Some(at)),
                 b"operator" => is_other = true,
+                b":" if parameters.is_some_and(|open| view.text(open - 1) == class) => {
+                    at = behind_initialisers(view, at);
+                    continue;
+                }
                 b"{" if parameters.is_some() || is_other => {
                     // A method with its body.
                     at = view.behind(at);
@@ -419,9 +451,7 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
         }
         if let Some(open) = parameters {
             let is_constructor = view.text(open - 1) == class && !view.is(open.wrapping_sub(2), b"~");
-            if is_constructor {
-                return None;
-            }
+            has_constructor |= is_constructor;
             if view.byte(open + 1, b'*') {
                 found.push(pointer_to_function(view, start..open, given.map(|given| given + 1..end))?);
             }
@@ -433,7 +463,7 @@ fn fields(view: &View, open: usize, class: &[u8]) -> Option<Vec<Field>> {
             _ => add_fields(view, start..end, &mut found)?,
         }
     }
-    Some(found)
+    Some((found, has_constructor))
 }
 
 /// `void (*kernel)(float *) = k`, its type up to the bracket
