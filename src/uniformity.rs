@@ -29,7 +29,7 @@ use facts::Facts;
 use rustc_hash::FxHashMap;
 use shape::Shape;
 use solve::Solution;
-use symbols::{Leaf, Symbol, Symbols};
+use symbols::{Leaf, Node, Symbol, Symbols};
 
 /// A graph with all that is known of it for one shape of the block.
 pub struct Analysed<'a> {
@@ -91,7 +91,10 @@ fn cut(graph: &Graph, flow: &Flow, values: &mut Values, shape: &Shape, dead: &mu
         match &graph.blocks[block.index()].end {
             End::Branch { yes, no, .. } if yes != no => {
                 if let Some(holds) = facts.decide(on) {
-                    found |= dead.insert((*block, if holds { *no } else { *yes }));
+                    let to = if holds { *no } else { *yes };
+                    if !ends_counting(flow, values, on, *block, to) {
+                        found |= dead.insert((*block, to));
+                    }
                 }
             }
             end @ End::Switch { cases, default, .. } => {
@@ -115,6 +118,14 @@ fn cut(graph: &Graph, flow: &Flow, values: &mut Values, shape: &Shape, dead: &mu
         }
     }
     found
+}
+
+/// The edge leaves a loop by its counter. One that never gets there goes round the end of its type:
+/// `for (unsigned i = n - 1; i < n; --i)`.
+fn ends_counting(flow: &Flow, values: &Values, on: Symbol, from: BlockId, to: BlockId) -> bool {
+    let leaves = flow.loop_of[from.index()].is_some_and(|index| !flow.in_loop(to, index));
+    let counts = |leaf: Symbol| matches!(values.symbols.node(leaf), Node::Leaf(Leaf::Iteration(_)));
+    leaves && values.symbols.leaves(on).into_iter().any(counts)
 }
 
 /// Values of a switch that are tried one by one.
