@@ -198,3 +198,53 @@ fn each_trip_passes(check: &Check, head: BlockId, matches: &dyn Fn(&Barrier) -> 
     };
     each.blocks.iter().any(|block| passes(*block) && on_each_trip(*block))
 }
+
+/// Each other way of the fork passes as many barriers that `matches` as stand on the instruction's own way up to it.
+pub fn others_come_as_often(
+    check: &Check,
+    inst: InstId,
+    dependence: Dependence,
+    matches: &dyn Fn(&Barrier) -> bool,
+) -> bool {
+    let flow = &check.analysed.flow;
+    let block = check.analysed.block(inst);
+    let before = |at: BlockId| {
+        let insts = &check.analysed.graph.blocks[at.index()].insts;
+        let upto = insts.iter().take_while(|other| at != block || **other != inst);
+        upto.filter_map(|other| check.as_barrier(*other)).filter(|barrier| matches(barrier)).count()
+    };
+    let on_the_way = |at: &BlockId| flow.dominates(dependence.by, *at) && flow.dominates(*at, block);
+    let needed = 1 + flow.order.iter().copied().filter(on_the_way).map(before).sum::<usize>();
+    let meets = flow.control.meets(dependence.fork);
+    let others = flow.successors[dependence.fork.index()].iter().filter(|way| **way != dependence.by);
+    needed == 1 || others.into_iter().all(|way| passes_as_often(check, *way, meets, matches, needed))
+}
+
+/// Every way from one block to the other passes so many barriers that `matches`.
+fn passes_as_often(
+    check: &Check,
+    from: BlockId,
+    to: Option<BlockId>,
+    matches: &dyn Fn(&Barrier) -> bool,
+    needed: usize,
+) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut work = vec![(from, 0)];
+    while let Some((block, before)) = work.pop() {
+        if Some(block) == to {
+            return false;
+        }
+        let insts = &check.analysed.graph.blocks[block.index()].insts;
+        let here = insts.iter().filter_map(|inst| check.as_barrier(*inst)).filter(|barrier| matches(barrier)).count();
+        let passed = before + here;
+        if passed >= needed || !seen.insert((block, passed)) {
+            continue;
+        }
+        let onward = &check.analysed.flow.successors[block.index()];
+        if onward.is_empty() {
+            return false;
+        }
+        work.extend(onward.iter().map(|next| (*next, passed)));
+    }
+    true
+}

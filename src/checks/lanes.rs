@@ -376,6 +376,7 @@ fn same_on_every_way(
     splitting.iter().all(|each| {
         !leaving::leaves_loop(check, inst, *each)
             && super::divergence::every_way_of(check, *each, &matches, Passes::AtOnce)
+            && super::divergence::others_come_as_often(check, inst, *each, &matches)
     })
 }
 
