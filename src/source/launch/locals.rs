@@ -566,6 +566,8 @@ fn write(code: &Code, at: usize) -> Option<Write> {
             let is_argument = members.is_empty() && matches!(view.text(at - 2), b"(" | b",");
             return (!reads).then_some(Write { at, members, value: None, is_argument });
         }
+        // `int &r = x;`, `for (int &each : x)`: what is written through it is not followed.
+        b"=" | b":" if is_bound(view, at) => return unknown(Vec::new()),
         b"(" | b"," if matches!(view.text(end), b"," | b")") => {
             let is_argument = members.is_empty();
             return code.passes_by_reference(at).then_some(Write { at, members, value: None, is_argument });
@@ -573,6 +575,12 @@ fn write(code: &Code, at: usize) -> Option<Write> {
         _ => {}
     }
     None
+}
+
+/// A reference that may be written through is declared with this as what it refers to.
+fn is_bound(view: &View, at: usize) -> bool {
+    let is_declared = at > 3 && view.identifier(at - 2).is_some() && matches!(view.text(at - 3), b"&" | b"&&");
+    is_declared && is_operand(view, at - 4) && !(statement_start(view, at)..at).any(|at| view.is(at, b"const"))
 }
 
 fn is_operand(view: &View, at: usize) -> bool {
