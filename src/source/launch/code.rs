@@ -245,14 +245,22 @@ fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Vec<usize>> {
     found
 }
 
-/// Arguments that are plain variables and stand for a parameter `T &` of a function in view.
+/// Functions of the standard library that write to what they are given.
+const WRITERS: [&[u8]; 4] = [b"swap", b"exchange", b"tie", b"from_chars"];
+
+/// Arguments that are plain variables and stand for a parameter `T &` of a function or method in view.
 fn by_reference(tree: &Tree, code: &Code) -> FxHashSet<usize> {
     let view = &code.view;
     let mut found = FxHashSet::default();
     let mut known: FxHashMap<&[u8], Vec<Vec<Parameter>>> = FxHashMap::default();
     for at in code.body.clone() {
         let Some(name) = view.identifier(at) else { continue };
-        if !view.byte(at + 1, b'(') || matches!(view.text(at.wrapping_sub(1)), b"." | b"->") {
+        if !view.byte(at + 1, b'(') {
+            continue;
+        }
+        if WRITERS.contains(&name) {
+            let arguments = view.split_at_commas(view.inside(at + 1)).into_iter();
+            found.extend(arguments.map(|argument| argument.start).filter(|start| view.identifier(*start).is_some()));
             continue;
         }
         let signatures = known.entry(name).or_insert_with(|| {
