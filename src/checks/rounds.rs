@@ -8,8 +8,9 @@ use crate::uniformity::symbols::{Leaf, Node, Symbol};
 
 /// Trips of one loop that are counted.
 const MAX_TRIPS: i64 = 1024;
-/// Values that are tried for an argument on which trips hang. The last one is told.
-const SIZES: [i64; 5] = [2, 5, 7, 4, 3];
+/// Values that are tried for an argument on which trips hang, large ones for loops that begin behind some stages. The last
+/// one is told.
+const SIZES: [i64; 8] = [96, 64, 33, 2, 5, 7, 4, 3];
 
 /// An argument of the kernel, and what is assumed for it.
 pub type Assumed = Option<(Symbol, i64)>;
