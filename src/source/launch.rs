@@ -460,9 +460,21 @@ fn launched_by(
     launching_macros: &FxHashSet<Vec<u8>>,
 ) -> Option<(ItemId, Vec<String>, bool)> {
     let mut named: Vec<String> = Vec::new();
-    let (mut launches, mut other_kernels, mut by_macro) = (0usize, 0usize, false);
+    let (mut launches, mut direct, mut by_macro) = (0usize, 0usize, false);
+    let file = tree.item(item).file;
+    let is_kernel_here = |word: &[u8]| {
+        let name = std::str::from_utf8(word).unwrap_or_default();
+        tree.visible(file, name).iter().any(|item| tree.item(*item).is_kernel())
+    };
+    // A parameter or a variable may go by the name of a kernel, of this file or of another.
+    let params = tree.item(item).function().map(|function| function.params.clone());
+    let is_parameter = |word: &[u8]| {
+        let file = tree.files.get(file);
+        params.clone().is_some_and(|params| (params.start..params.end).any(|token| file.text(token) == word))
+    };
     tree.visit_tokens(item, |bytes, tokens, range| {
-        for token in &tokens[range.start as usize..range.end as usize] {
+        let within = &tokens[range.start as usize..range.end as usize];
+        for (at, token) in within.iter().enumerate() {
             match token.kind() {
                 TokenKind::LaunchOpen => launches += 1,
                 // In an expansion the brackets are rewritten.
@@ -473,15 +485,17 @@ fn launched_by(
                     by_macro |= launching_macros.contains(word);
                     if names.contains(word) {
                         named.push(String::from_utf8_lossy(word).into_owned());
-                    } else if all_kernels.contains(word) {
-                        other_kernels += 1;
+                    }
+                    let is_set = || within.get(at + 1).is_some_and(|next| next.bytes(bytes) == b"=");
+                    if all_kernels.contains(word) && !is_set() && !is_parameter(word) && is_kernel_here(word) {
+                        direct += 1;
                     }
                 }
                 _ => {}
             }
         }
     });
-    let is_indirect = by_macro || launches > named.len() + other_kernels;
+    let is_indirect = by_macro || launches > direct;
     named.sort_unstable();
     named.dedup();
     (launches > 0 || by_macro).then_some((item, named, is_indirect))

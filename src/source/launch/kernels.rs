@@ -24,7 +24,9 @@ pub(super) fn launched(
 ) -> Option<Vec<Argument>> {
     let item = scope.work.tree.item(kernel);
     let name = code.view.text(callee.name);
-    if name == item.name.as_bytes() {
+    let is_own = code.params.iter().chain(&code.templates).any(|param| param.name.as_bytes() == name)
+        || locals::declaration(code, name, callee.name).is_some();
+    if name == item.name.as_bytes() && !is_own {
         if !is_nearest(scope.work.tree, code, callee, kernel) {
             return None;
         }
