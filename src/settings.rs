@@ -98,6 +98,16 @@ impl Settings {
                 help: None,
             });
         }
+        let is_receiver = |row: &words::BarrierRow| row.group == words::GroupKind::Receiver && row.methods.is_empty();
+        if let Some(nth) = file.barrier.iter().position(is_receiver) {
+            let head = "[[barrier]]";
+            return Err(Error {
+                file: path.to_path_buf(),
+                place: text.match_indices(head).nth(nth).map(|(at, _)| (text.to_string(), at..at + head.len())),
+                message: "no function of `names` is called on a group: `receiver` is for `methods`".to_string(),
+                help: Some("`group = \"argument\"` is for functions that are given the group first".to_string()),
+            });
+        }
         let mut per_file: Vec<(Patterns, BTreeMap<RuleName, Level>)> = Vec::new();
         for (pattern, levels) in file.per_file {
             per_file.push((patterns("per-file", &[pattern])?, levels));
@@ -142,7 +152,8 @@ impl Settings {
     }
 
     /// The level of a finding of this rule in this file, `None` where it is off. A finding that the analysis
-    /// put below its rule's own level for want of evidence stays as far below the level set.
+    /// put below its rule's own level for want of evidence stays as far below the level set. A rule that the command line
+    /// selects by its name runs though the settings have it off, but for the paths where they do.
     pub fn severity(&self, rule: &Rule, found: Severity, path: &Path) -> Option<Severity> {
         let chosen = |rules: &[&Rule]| rules.iter().any(|it| it.name == rule.name);
         if self.selected.as_ref().is_some_and(|rules| !chosen(rules)) || chosen(&self.ignored) {
@@ -150,7 +161,8 @@ impl Settings {
         }
         let level = |levels: &BTreeMap<RuleName, Level>| levels.get(rule.name).copied();
         let of_file = self.per_file.iter().rev().filter(|(patterns, _)| patterns.matches(path));
-        let level = of_file.filter_map(|(_, levels)| level(levels)).next().or_else(|| level(&self.levels));
+        let of_all = || level(&self.levels).filter(|level| self.selected.is_none() || *level != Level::Off);
+        let level = of_file.filter_map(|(_, levels)| level(levels)).next().or_else(of_all);
         let Some(level) = level else { return Some(found) };
         let set = level.severity()?;
         Some(match rule.severity as usize - (found as usize).min(rule.severity as usize) {

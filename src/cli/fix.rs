@@ -37,6 +37,9 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
         replace(path, |out| out.write_all(&applied(&bytes, &edits))).map_err(fault)?;
     }
     told.push_str(&match files {
+        0 if !findings.is_empty() && findings.iter().all(|marked| marked.finding.fixes.is_empty()) => {
+            "synclint: nothing changed: for what was found no change is proven to be safe\n".to_string()
+        }
         0 => "synclint: nothing to change\n".to_string(),
         _ => format!("synclint: {} made in {}\n", plural(fixes.len(), "change"), plural(files, "file")),
     });

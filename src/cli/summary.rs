@@ -137,7 +137,8 @@ pub fn stale_lines(stale: &[Entry]) -> String {
     text
 }
 
-/// Kernels, barriers and paths that synclint.toml speaks of and that are not there: most likely misspelt. A path of `exclude` is
+/// Kernels, barriers and paths that synclint.toml speaks of and that are not there, most likely misspelt; and what of a
+/// build's description can be of no use. A path of `exclude` is
 /// told by `details` only: a build folder need not be there.
 pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) -> String {
     let mut text = String::new();
@@ -159,6 +160,9 @@ pub fn unknown_names(settings: &Settings, outcome: &Outcome, request: &Request) 
         text.push_str(&format!(
             "synclint: the path `{written}` of `per-file` in the settings fits nothing that is read\n"
         ));
+    }
+    for fault in &outcome.walked.build_faults {
+        text.push_str(&format!("synclint: {fault}\n"));
     }
     for name in outcome.walked.unmet_barriers.iter().filter(|_| is_whole) {
         text.push_str(&format!("synclint: the settings speak of a barrier `{name}` that stands in no file read\n"));
@@ -240,6 +244,7 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
         text.push_str(&format!("the path `{pattern}` of `exclude` fits nothing that was looked at\n"));
     }
     text.push_str(&passed_over(&outcome.skipped, &outcome.walked));
+    text.push_str(&unmet_includes(&outcome.walked));
     for (stage, time) in &outcome.stages.0 {
         text.push_str(&format!("{:8.3} s  {stage}\n", time.as_secs_f64()));
     }
@@ -252,6 +257,18 @@ pub fn details(outcome: &Outcome, settings: &Settings, started: Instant) -> Stri
     }
     text.push('\n');
     text
+}
+
+/// The headers that were looked for in vain: what they define is not known.
+fn unmet_includes(walked: &Walked) -> String {
+    const LISTED: usize = 20;
+    let unmet = &walked.unmet_includes;
+    let lines = unmet.iter().take(LISTED);
+    let lines = lines.map(|(path, line, name)| format!("not found: \"{name}\", included in {path}:{line}\n"));
+    let more = unmet.len().saturating_sub(LISTED);
+    let more =
+        if more > 0 { format!("not found: {more} more; -I DIR names a folder of headers\n") } else { String::new() };
+    lines.collect::<String>() + &more
 }
 
 /// What was found and not read, and why.

@@ -8,6 +8,7 @@ use crate::source::compile_commands::CompileCommands;
 use crate::source::index::{Files, Options};
 use crate::source::screen;
 use crate::source::walk::{self, Content};
+use crate::text::{FileId, LineIndex};
 use crate::words::Words;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -41,6 +42,10 @@ pub struct Walked {
     pub exclude: Vec<bool>,
     /// Barriers of the settings that no file speaks of.
     pub unmet_barriers: Vec<String>,
+    /// What of the compilation database, and which folders for headers, can be of no use, in lines for the user.
+    pub build_faults: Vec<String>,
+    /// Headers in quotes that were not found: the file that includes them, the line, the header.
+    pub unmet_includes: Vec<(String, u32, String)>,
 }
 
 /// Which of some patterns fitted a path so far.
@@ -95,7 +100,7 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         ignored: if tell_ignored && !request.no_ignore { ignored(&request.read, came_past) } else { Vec::new() },
         third_party: foreign.seen(),
         exclude: left_out.seen(),
-        unmet_barriers: Vec::new(),
+        ..Walked::default()
     };
     if request.force_exclude {
         walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
@@ -137,6 +142,12 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
             includes::read(settings, request, commands, found.seen, &mut sources)
         });
     }
+    if let Some(commands) = commands {
+        let read: Vec<&Path> = sources.iter().map(|(path, _)| path.as_path()).collect();
+        walked.build_faults = commands.faults(&read);
+    }
+    let absent = settings.include.iter().filter(|folder| !folder.is_dir());
+    walked.build_faults.extend(absent.map(|folder| format!("{}: no such folder for headers", folder.display())));
     let names = Names::of(request.read.iter().chain(sources.iter().map(|(path, _)| path)));
     let unread = |(path, why): (PathBuf, String)| Unread {
         is_named: is_named(&path),
@@ -150,7 +161,23 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     walked.unmet_barriers = unmet_barriers(settings, &sources);
     let options = options(settings, commands, &names, &sources);
     let files = stages.time("tokens and macros", || Files::new(screen::index(sources, words, &options), &options));
+    walked.unmet_includes = unmet_includes(&files, &names);
     Ok(Read { files, options, names, skipped, walked })
+}
+
+/// The headers in quotes that no file read is, where they may bear on a kernel.
+fn unmet_includes(files: &Files, names: &Names) -> Vec<(String, u32, String)> {
+    let of_file = |id: FileId| {
+        let file = files.get(id);
+        let unmet = file.includes.iter().filter(|include| {
+            include.resolved.is_none() && !include.angled && !include.spelled.is_empty() && !file.bytes.is_empty()
+        });
+        unmet.map(|include| {
+            let at = file.tokens.get(include.start as usize).map_or(0, |token| token.start());
+            (names.shown(&file.path), LineIndex::new(&file.bytes).place(at).line, include.spelled.clone())
+        })
+    };
+    files.ids().flat_map(of_file).collect()
 }
 
 /// The names of the settings' barriers that stand in no file.

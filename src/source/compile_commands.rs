@@ -20,6 +20,11 @@ pub struct Flags {
 pub struct CompileCommands {
     by_file: FxHashMap<PathBuf, Flags>,
     shared: Flags,
+    /// Where it stands.
+    path: PathBuf,
+    entries: usize,
+    /// The files of entries that say neither `command` nor `arguments`.
+    without_command: Vec<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -40,7 +45,39 @@ impl CompileCommands {
             let hint = if error.kind() == std::io::ErrorKind::NotFound { hint } else { "" };
             format!("{}: {}{hint}", path.display(), super::walk::reason(&error))
         })?;
-        parse(&bytes, path.parent().unwrap_or(Path::new(""))).map_err(|error| format!("{}: {error}", path.display()))
+        let parsed = parse(&bytes, path.parent().unwrap_or(Path::new("")));
+        let commands = parsed.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(CompileCommands { path, ..commands })
+    }
+
+    /// What of it can be of no use, in lines for the user; `read` are the files of the run.
+    pub fn faults(&self, read: &[&Path]) -> Vec<String> {
+        let place = self.path.display();
+        let entries = self.entries;
+        let mut faults = Vec::new();
+        if let Some(first) = self.without_command.first() {
+            let count = self.without_command.len();
+            faults.push(format!(
+                "{place}: {count} of {entries} entries have no command; the first is for {}",
+                first.display()
+            ));
+        }
+        let mut gone: Vec<&PathBuf> = self.by_file.keys().filter(|file| !file.is_file()).collect();
+        gone.sort();
+        if let Some(first) = gone.first() {
+            let (count, files) = (gone.len(), self.by_file.len());
+            faults
+                .push(format!("{place}: {count} of its {files} files are not there; the first is {}", first.display()));
+        }
+        let is_known = |path: &&Path| {
+            let absolute = std::path::absolute(path).map(|path| lexically_normal(&path));
+            absolute.is_ok_and(|path| self.by_file.contains_key(&path))
+                || std::fs::canonicalize(path).is_ok_and(|path| self.by_file.contains_key(&path))
+        };
+        if faults.is_empty() && !read.is_empty() && !read.iter().any(is_known) {
+            faults.push(format!("{place}: it has a command for none of the files read"));
+        }
+        faults
     }
 
     /// The flags `file` is compiled with; for a file the database does not name, a header most likely,
@@ -55,16 +92,19 @@ impl CompileCommands {
 fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
     let entries: Vec<Entry> =
         serde_json::from_slice(bytes).map_err(|error| format!("not a compilation database: {error}"))?;
-    let mut commands = CompileCommands::default();
-    for (index, entry) in entries.iter().enumerate() {
+    let mut commands = CompileCommands { entries: entries.len(), ..CompileCommands::default() };
+    for entry in &entries {
         let directory = database_dir.join(&entry.directory);
         let arguments = match (&entry.arguments, &entry.command) {
             (Some(arguments), _) => arguments.clone(),
             (None, Some(command)) => split_command(command),
-            (None, None) => Vec::new(),
+            (None, None) => {
+                commands.without_command.push(entry.file.clone());
+                continue;
+            }
         };
         let flags = flags_of(&arguments, &directory);
-        if index == 0 {
+        if commands.by_file.is_empty() {
             commands.shared = flags.clone();
         } else {
             commands.shared.defines.retain(|define| flags.defines.contains(define));

@@ -2,6 +2,8 @@
 
 use crate::program::Folder;
 
+const CLEAN: &str = "__global__ void k(int *v) {\n    __syncthreads();\n    v[threadIdx.x] = 0;\n}\n";
+
 const DIVERGENT: &str = "__global__ void k(int *v) {
     if (threadIdx.x < 16) {
         __syncthreads();
@@ -62,9 +64,12 @@ fn no_rule_left_is_no_clean_run() {
         let ran = folder.run(arguments);
         assert_eq!((ran.code, ran.stderr.as_str()), (2, told), "{arguments:?}");
     }
-    folder.write("synclint.toml", "[rules]\nwarp-mask = \"off\"\n");
-    assert_eq!(folder.run(&["a.cu", "--select", "warp-mask"]).code, 2);
-    assert_eq!(folder.run(&["a.cu", "--select", "warp-mask,divergent-branch"]).code, 1);
+    let rules = folder.run(&["rules", "--format", "json"]).json();
+    let names = rules.as_array().into_iter().flatten().filter_map(|rule| rule["name"].as_str());
+    let off: String = names.map(|name| format!("{name} = \"off\"\n")).collect();
+    folder.write("synclint.toml", format!("[rules]\n{off}"));
+    assert_eq!(folder.run(&["a.cu"]).stderr, told, "{off}");
+    assert_eq!(folder.run(&["a.cu", "--select", "divergent-branch"]).code, 1);
 }
 
 /// Bytes as of a random number generator, some of them zero or none.
@@ -254,4 +259,57 @@ fn the_stages_have_names_for_users() {
     ] {
         assert!(told.contains(&format!(" s  {stage}\n")), "{stage}: {told}");
     }
+}
+
+/// A build's description that says nothing of what is read, or names what is not there, is told of.
+#[test]
+fn descriptions_of_builds_that_help_nobody_are_told() {
+    let folder = Folder::new("build-faults");
+    folder.write("a.cu", CLEAN);
+    let faults = |entries: &str, more: &[&str]| -> Vec<String> {
+        folder.write("build/compile_commands.json", format!("[{entries}]"));
+        let ran = folder.run(&[&["a.cu", "-p", "build", "--isolated"], more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let lines = ran.stderr.lines().skip(1);
+        lines.map(|line| line.strip_prefix("synclint: ").unwrap_or(line).to_string()).collect()
+    };
+    let good = r#"{"directory": "..", "file": "a.cu", "command": "nvcc -c a.cu"}"#;
+    let gone = r#"{"directory": "..", "file": "gone.cu", "command": "nvcc -c gone.cu"}"#;
+    let empty = r#"{"directory": "..", "file": "a.cu"}"#;
+    let other = r#"{"directory": "..", "file": "build/compile_commands.json", "command": "cc"}"#;
+    assert_eq!(faults(good, &[]), Vec::<String>::new());
+    let told = faults(&[good, gone].join(","), &[]);
+    assert!(
+        told[0].starts_with("build/compile_commands.json: 1 of its 2 files are not there; the first is /"),
+        "{told:?}"
+    );
+    let told = faults(&[good, empty].join(","), &[]);
+    assert_eq!(told, ["build/compile_commands.json: 1 of 2 entries have no command; the first is for a.cu"]);
+    let told = faults(other, &[]);
+    assert_eq!(told, ["build/compile_commands.json: it has a command for none of the files read"]);
+    let told = faults(good, &["-I", "nowhere"]);
+    assert_eq!(told, ["nowhere: no such folder for headers"]);
+}
+
+/// What a header that is not found would have defined is not known; with `--verbose` it is named.
+#[test]
+fn headers_that_are_not_found_are_named() {
+    let folder = Folder::new("unmet-includes");
+    folder.write("has.cuh", "#define N 4\n");
+    folder.write("a.cu", format!("#include \"has.cuh\"\n#include \"lacks.cuh\"\n#include <vector>\n{CLEAN}"));
+    let told = folder.run(&["a.cu", "--verbose"]).stderr;
+    let named: Vec<&str> = told.lines().filter(|line| line.starts_with("not found")).collect();
+    assert_eq!(named, ["not found: \"lacks.cuh\", included in a.cu:2"], "{told}");
+}
+
+/// Who selects a rule by its name wants it, whatever the settings say of all files.
+#[test]
+fn the_command_line_selects_what_the_settings_have_off() {
+    let folder = Folder::new("selected");
+    folder.write("a.cu", DIVERGENT);
+    folder.write("synclint.toml", "[rules]\ndivergent-branch = \"off\"\n");
+    assert_eq!(folder.run(&["a.cu"]).code, 0);
+    assert_eq!(folder.run(&["a.cu", "--select", "divergent-branch"]).code, 1);
+    folder.write("synclint.toml", "[per-file.\"a.cu\"]\ndivergent-branch = \"off\"\n");
+    assert_eq!(folder.run(&["a.cu", "--select", "divergent-branch"]).code, 0);
 }

@@ -133,6 +133,10 @@ fn faults_are_shown_at_their_place() {
         ("exclude = [\"a[\"]\n", vec!["synclint.toml:1:1", "`a[` is no pattern"]),
         ("[[barrier]]\nnames = [\"a\"]\ngroup = \"blok\"\n", vec!["synclint.toml:3:9", "did you mean `block`?"]),
         ("[kernel.k]\nblock = [1, 2]\n", vec!["synclint.toml:2:"]),
+        (
+            "[[barrier]]\nnames = [\"meet\"]\ngroup = \"receiver\"\n",
+            vec!["synclint.toml:1:1", "`receiver` is for `methods`", "`group = \"argument\"`"],
+        ),
     ] {
         folder.write("synclint.toml", text);
         let ran = folder.run(&["check", "--color", "never"]);
