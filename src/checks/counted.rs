@@ -2,7 +2,7 @@
 //! with those that are named, lane by lane.
 
 use super::conditions::{condition, flatten};
-use super::lanes::{ALL, DIFFERENT, bits, ranges, spell, verdict};
+use super::lanes::{ALL, DIFFERENT, bits, ranges, spell, spell_lanes, verdict};
 use super::reach::target;
 use super::{Check, Verdict};
 use crate::finding::{Unit, Witness};
@@ -220,9 +220,10 @@ fn compare(
         };
         let text = if missing != 0 {
             format!(
-                "lanes {} come, but the mask names lanes {}",
-                spell(&ranges(bits(arriving))),
-                spell(&ranges(bits(wrong & live)))
+                "{} {}, but the mask names {}",
+                spell_lanes(arriving),
+                if arriving.count_ones() == 1 { "comes" } else { "come" },
+                spell_lanes(wrong & live)
             )
         } else if unnamed.is_empty() {
             DIFFERENT.to_string()

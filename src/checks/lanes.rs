@@ -426,6 +426,12 @@ pub fn ranges(mut numbers: Vec<u32>) -> Vec<(u32, u32)> {
     found
 }
 
+/// `lane 3`, `lanes 0..15, 20`
+pub fn spell_lanes(lanes: u32) -> String {
+    let noun = if lanes.count_ones() == 1 { "lane" } else { "lanes" };
+    format!("{noun} {}", spell(&ranges(bits(lanes))))
+}
+
 /// `0..15, 20`
 pub fn spell(ranges: &[(u32, u32)]) -> String {
     let shown: Vec<String> = ranges

@@ -3,7 +3,7 @@
 //! NVIDIA's CUDA C++ Guidelines for Robust and Safety-Critical Programming, 2.2 and 2.3. A lane whose source lies beyond
 //! its segment keeps its own value, so for up, down and butterfly only a call in which nobody reads a named lane is a fault.
 
-use super::lanes::{self, bits, ranges, spell};
+use super::lanes::{self, bits, ranges, spell_lanes};
 use super::sets::{self, Sets};
 use super::{Check, Verdict, counted};
 use crate::finding::{Unit, Witness};
@@ -102,11 +102,8 @@ fn read(check: &Check, inst: InstId, way: Way, mask: Symbol, offset: Symbol, wid
         if way != Way::Index && outside != callers {
             continue;
         }
-        let list = |lanes: u32| spell(&ranges(bits(lanes)));
-        let text = match wrong.count_ones() {
-            1 => format!("lane {} is read, but the mask names lanes {} only", list(wrong), list(named)),
-            _ => format!("lanes {} are read, but the mask names lanes {} only", list(wrong), list(named)),
-        };
+        let is = if wrong.count_ones() == 1 { "is" } else { "are" };
+        let text = format!("{} {is} read, but the mask names {} only", spell_lanes(wrong), spell_lanes(named));
         let witness = Witness {
             given: String::new(),
             arrive: ranges(bits(named)),

@@ -32,7 +32,7 @@ pub fn asked(check: &Check, barrier: &Barrier, need: Option<Extent>) -> (String,
         Group::Lanes { mask: Some(mask) } => match known(*mask).map(|mask| mask as u32) {
             Some(u32::MAX) => {}
             Some(mask) => {
-                let lanes = format!("lanes {}", lanes::spell(&lanes::ranges(lanes::bits(mask))));
+                let lanes = lanes::spell_lanes(mask);
                 let safe = format!("its mask names {lanes}, and they all come to it, or none");
                 return (lanes, Standing::Safe(safe));
             }
