@@ -87,6 +87,7 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
     let mut whole = Whole::default();
     let runs: usize = contexts.iter().map(|context| context.shapes.len()).sum();
     let is_open = only.is_none();
+    let mut open = None;
     for Context { args, instance, shapes } in contexts {
         let inlined = match only.take() {
             Some(inlined) if args.is_empty() => inlined,
@@ -105,10 +106,16 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
                 work.answer.findings.push(incomplete(session, item, name_range(session, item), why));
             }
             let home = |at: At| home(session, at);
-            for finding in checks::check(&analysed, session.policy, &home) {
+            let checked = checks::check(&analysed, session.policy, &home);
+            for finding in checked.findings {
                 whole.merge(finding, Seen { launch, block: analysed.shape.block });
             }
+            open = open.or(checked.open);
         }
+    }
+    let is_told = work.answer.findings.iter().any(|finding| finding.rule.name == rules::INCOMPLETE.name);
+    if let Some((at, why)) = open.filter(|_| !is_told) {
+        work.answer.findings.push(incomplete(session, item, home(session, at).range, &why));
     }
     work.answer(whole, runs)
 }

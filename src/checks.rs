@@ -86,16 +86,33 @@ pub struct Verdict {
     pub also: Vec<(At, String)>,
 }
 
-/// All findings of a graph, one for each barrier and cause.
-pub fn check(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -> Vec<Finding> {
+/// What a graph's barriers come to.
+pub struct Checked {
+    /// One for each barrier and cause.
+    pub findings: Vec<Finding>,
+    /// The first call of which nothing tells whether it leads to a barrier that would be missed, and why not.
+    pub open: Option<(At, String)>,
+}
+
+pub fn check(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -> Checked {
     let check = Check::new(analysed, policy, home);
-    let mut findings = Vec::new();
+    let mut checked = Checked { findings: Vec::new(), open: None };
     for inst in analysed.barriers() {
-        if let Some(verdict) = check.barrier(inst) {
-            findings.push(check.finding(inst, verdict));
+        match check.decision(inst) {
+            Decision::Fault(verdict) => checked.findings.push(check.finding(inst, *verdict)),
+            Decision::Open(frame) => checked.open = checked.open.or_else(|| check.open_call(frame)),
+            Decision::Clean => {}
         }
     }
-    findings
+    checked
+}
+
+/// What is to be said of a barrier.
+enum Decision {
+    Clean,
+    Fault(Box<Verdict>),
+    /// It would be missed, if the call that made this frame means the function that it was followed into.
+    Open(FrameId),
 }
 
 /// Nothing is wrong, nor would it be if more were known of the block. What is known of it only makes more values agree, so
@@ -109,7 +126,8 @@ pub fn is_calm(analysed: &Analysed, policy: Policy, home: &dyn Fn(At) -> Home) -
             _ => false,
         })
     };
-    !analysed.unsettled() && analysed.barriers().all(|inst| counts_nobody(inst) && check.barrier(inst).is_none())
+    !analysed.unsettled()
+        && analysed.barriers().all(|inst| counts_nobody(inst) && matches!(check.decision(inst), Decision::Clean))
 }
 
 impl<'a> Check<'a> {
@@ -172,12 +190,31 @@ impl<'a> Check<'a> {
 
     /// What is wrong with a barrier.
     pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
-        let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst))?;
-        let guessed = self.guessed(inst, verdict.frame);
-        if guessed.iter().any(|frame| self.may_be_another(*frame, inst)) {
-            return None;
+        match self.decision(inst) {
+            Decision::Fault(verdict) => Some(*verdict),
+            Decision::Clean | Decision::Open(_) => None,
         }
-        Some(Verdict { likely: verdict.likely || !guessed.is_empty(), ..verdict })
+    }
+
+    fn decision(&self, inst: InstId) -> Decision {
+        let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst));
+        let Some(verdict) = verdict else { return Decision::Clean };
+        let guessed = self.guessed(inst, verdict.frame);
+        match guessed.iter().find(|frame| self.may_be_another(**frame, inst)) {
+            Some(frame) => Decision::Open(*frame),
+            None => Decision::Fault(Box::new(Verdict { likely: verdict.likely || !guessed.is_empty(), ..verdict })),
+        }
+    }
+
+    /// A call that may mean a function that waits, or another one: where it stands, and what is not known.
+    fn open_call(&self, frame: FrameId) -> Option<(At, String)> {
+        let frame = &self.analysed.graph.frames[frame.index()];
+        let (_, at) = frame.call?;
+        let why = format!(
+            "the type of an object is open, and only part of the group makes this call, which waits if it means `{}`",
+            frame.name
+        );
+        Some((at, why))
     }
 
     /// Calls on the way from a frame to a barrier that are told by their names alone.
