@@ -96,6 +96,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
             to_stderr(&summary::unread_lines(&outcome.skipped));
         }
         to_stderr(&summary::line(&report, fix::count(findings)));
+        to_stderr(&summary::elsewhere(&conclusion.elsewhere, &request));
         to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
         to_stderr(&summary::stale_lines(&conclusion.stale));
     }

@@ -119,6 +119,26 @@ pub fn unread_lines(skipped: &[Unread]) -> String {
     text
 }
 
+/// What is found in headers that the named files include. Where a whole tree is read for a few files of it, what lies in the
+/// others is nobody's question.
+pub fn elsewhere(files: &[String], request: &Request) -> String {
+    let only: &[PathBuf] = request.only.as_deref().unwrap_or_default();
+    let mut distinct = files.to_vec();
+    distinct.dedup();
+    let (Some(first), true) = (distinct.first(), request.read.iter().all(|path| only.contains(path))) else {
+        return String::new();
+    };
+    let others = match distinct.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {}", plural(more, "other file")),
+    };
+    let them = if files.len() == 1 { "it" } else { "them" };
+    format!(
+        "synclint: {} in {first}{others}, included but not named; name the file to see {them}\n",
+        plural(files.len(), "finding")
+    )
+}
+
 pub fn stale_lines(stale: &[Entry]) -> String {
     const LISTED: usize = 10;
     if stale.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use crate::baseline::{self, Baseline, Entry, Marked};
-use crate::finding::{Finding, Summary};
+use crate::finding::{Finding, Severity, Summary};
 use crate::rules;
 use crate::settings::{Repository, Settings, absolute};
 use crate::suppress;
@@ -24,6 +24,8 @@ pub struct Conclusion {
     pub stale: Vec<Entry>,
     /// What was not understood where the rule `incomplete` is off: it is no finding, and yet counts.
     pub aside: Vec<Finding>,
+    /// Findings of the user's own code that lie in none of the paths asked for: the file of each.
+    pub elsewhere: Vec<String>,
 }
 
 /// Applies levels, comments, the paths asked for, and the baseline.
@@ -64,7 +66,15 @@ pub fn conclude(
 
     let scope = Scope::new(only, settings);
     let reported = |finding: &Finding| scope.reports(finding, &path_of);
-    marked.retain(|it| reported(&it.finding));
+    let mut elsewhere = Vec::new();
+    marked.retain(|it| {
+        let is_reported = reported(&it.finding);
+        let path = path_of(it.finding.at);
+        if !is_reported && it.finding.severity > Severity::Note && !settings.third_party.matches(path) {
+            elsewhere.push(path.display().to_string());
+        }
+        is_reported
+    });
     aside.retain(|finding| reported(finding));
     let suppressed = suppressed.hidden.iter().filter(|it| reported(&it.finding)).count();
     let checked: FxHashSet<String> = match baseline.is_empty() {
@@ -87,7 +97,7 @@ pub fn conclude(
     let incomplete = marked.iter().filter(|it| it.finding.rule.name == rules::INCOMPLETE.name).count();
     let (findings, incomplete) = (marked.len() - incomplete, incomplete + aside.len());
     let summary = Summary { findings, incomplete, ..outcome.summary.clone() };
-    Conclusion { findings: marked, summary, suppressed, known, stale, aside }
+    Conclusion { findings: marked, summary, suppressed, known, stale, aside, elsewhere }
 }
 
 /// Which findings are asked for.

@@ -313,3 +313,17 @@ fn the_command_line_selects_what_the_settings_have_off() {
     folder.write("synclint.toml", "[per-file.\"a.cu\"]\ndivergent-branch = \"off\"\n");
     assert_eq!(folder.run(&["a.cu", "--select", "divergent-branch"]).code, 0);
 }
+
+/// A named file brings in its headers: what is found in them is no question asked, but is no clean run either.
+#[test]
+fn what_is_found_in_included_headers_is_told() {
+    let folder = Folder::new("elsewhere");
+    folder.write("include/wait.cuh", "__device__ void wait_some() {\n    if (threadIdx.x < 3) __syncthreads();\n}\n");
+    folder.write("src/a.cu", "#include \"../include/wait.cuh\"\n__global__ void k() {\n    wait_some();\n}\n");
+    let told = "synclint: 1 finding in include/wait.cuh, included but not named; name the file to see it\n";
+    let ran = folder.run(&["src"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(!folder.run(&["src", "include"]).stderr.contains("not named"));
+    assert!(!folder.run(&["src", "--root", "."]).stderr.contains("not named"));
+}
