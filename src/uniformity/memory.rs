@@ -31,10 +31,18 @@ pub struct Order<'a> {
     index_of: Vec<u32>,
     /// By block, position and group.
     barriers: Vec<Vec<(u32, Extent)>>,
-    /// By the block set out from, the group, and whether loops are gone round: blocks come to without a barrier.
-    reached: RefCell<FxHashMap<(BlockId, Extent, bool), Reached>>,
+    /// By the block set out from, the group, and the loops gone round: blocks come to without a barrier.
+    reached: RefCell<FxHashMap<(BlockId, Extent, Rounds), Reached>>,
     /// By loop and group: whether each trip passes a barrier.
     waiting: RefCell<FxHashMap<(usize, Extent), bool>>,
+}
+
+/// Which loops a way may go round.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+enum Rounds {
+    All,
+    /// Not this one, nor those round it: the way stays in one trip of them.
+    Inside(usize),
 }
 
 /// Bytes of what is remembered of ways between blocks.
@@ -76,7 +84,7 @@ impl<'a> Order<'a> {
     }
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
-    /// says that ways into a further trip of a loop count.
+    /// says that ways into a further trip of a loop that holds both count.
     pub fn unordered(&self, from: InstId, to: InstId, group: Extent, round: bool) -> bool {
         let (start, end) = (self.block_of[from.index()], self.block_of[to.index()]);
         let (first, last) = (self.index_of[from.index()], self.index_of[to.index()]);
@@ -86,7 +94,11 @@ impl<'a> Order<'a> {
         if !self.flow.runs(start) || !self.flow.runs(end) || self.barrier_between(start, first, u32::MAX, group) {
             return false;
         }
-        !self.barrier_between(end, 0, last, group) && self.reached_from(start, group, round)[end.index()]
+        let rounds = match self.flow.common_loop(start, end) {
+            Some(index) if !round => Rounds::Inside(index),
+            _ => Rounds::All,
+        };
+        !self.barrier_between(end, 0, last, group) && self.reached_from(start, group, rounds)[end.index()]
     }
 
     /// Whether some way leads from the start of a block to an instruction without a barrier of the group between.
@@ -96,7 +108,7 @@ impl<'a> Order<'a> {
             return false;
         }
         let passes = || !self.barrier_between(start, 0, u32::MAX, group);
-        start == end || passes() && self.reached_from(start, group, true)[end.index()]
+        start == end || passes() && self.reached_from(start, group, Rounds::All)[end.index()]
     }
 
     /// Whether some way leads from one instruction round into a further trip of a loop and there to the other, without a
@@ -107,7 +119,7 @@ impl<'a> Order<'a> {
         if self.barrier_between(start, self.index_of[from.index()], u32::MAX, group) {
             return false;
         }
-        let reached = self.reached_from(start, group, true);
+        let reached = self.reached_from(start, group, Rounds::All);
         let comes = |latch: &BlockId| {
             *latch == start || reached[latch.index()] && !self.barrier_between(*latch, 0, u32::MAX, group)
         };
@@ -120,15 +132,24 @@ impl<'a> Order<'a> {
     }
 
     /// Blocks that some way from the end of `start` leads to without a barrier of the group.
-    fn reached_from(&self, start: BlockId, group: Extent, round: bool) -> Reached {
-        if let Some(known) = self.reached.borrow().get(&(start, group, round)) {
+    fn reached_from(&self, start: BlockId, group: Extent, rounds: Rounds) -> Reached {
+        if let Some(known) = self.reached.borrow().get(&(start, group, rounds)) {
             return known.clone();
         }
         let mut seen = vec![false; self.graph.blocks.len()];
         let mut work: Vec<(BlockId, BlockId)> =
             self.flow.successors[start.index()].iter().map(|to| (start, *to)).collect();
+        // The way back to the head of a loop that holds where it began.
+        let goes_round = |before: BlockId, block: BlockId| match rounds {
+            Rounds::All => false,
+            Rounds::Inside(index) => {
+                self.flow.is_back_edge(before, block)
+                    && self.flow.head_of[block.index()]
+                        .is_none_or(|head| self.flow.in_loop(self.flow.loops[index].header, head))
+            }
+        };
         while let Some((before, block)) = work.pop() {
-            if (!round && self.flow.is_back_edge(before, block)) || std::mem::replace(&mut seen[block.index()], true) {
+            if goes_round(before, block) || std::mem::replace(&mut seen[block.index()], true) {
                 continue;
             }
             if !self.barriers[block.index()].iter().any(|(_, scope)| *scope >= group) {
@@ -144,7 +165,7 @@ impl<'a> Order<'a> {
         if reached.len() * seen.len() > MAX_REACHED {
             reached.clear();
         }
-        reached.insert((start, group, round), seen.clone());
+        reached.insert((start, group, rounds), seen.clone());
         seen
     }
 }
