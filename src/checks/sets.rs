@@ -3,6 +3,8 @@
 //! A set is a formula over what holds in a lane. It is compared with the conditions that guard a primitive by trying
 //! out every way in which these may hold together.
 
+mod carried;
+
 use super::conditions::{condition, flatten};
 use super::{Check, counted, lanes};
 use crate::flow::control::Dependence;
@@ -41,7 +43,7 @@ enum Side {
     Named,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Formula {
     Always(bool),
     /// An atom, by its number.
@@ -96,6 +98,8 @@ enum Atom {
     Bit(Symbol),
     /// The lane is the first of a mask.
     First(Symbol),
+    /// The lane goes the first way of a fork of which nothing is known.
+    Way(BlockId),
 }
 
 /// What an atom that no thread index tells depends on.
@@ -156,11 +160,12 @@ pub struct Sets<'c, 'a> {
     check: &'c Check<'a>,
     inst: InstId,
     atoms: Vec<Atom>,
+    carried: Option<carried::Carried>,
 }
 
 impl<'c, 'a> Sets<'c, 'a> {
     pub fn new(check: &'c Check<'a>, inst: InstId) -> Sets<'c, 'a> {
-        Sets { check, inst, atoms: Vec::new() }
+        Sets { check, inst, atoms: Vec::new(), carried: None }
     }
 
     /// How a mask fits those who come past the forks that split the warp; `None` where that cannot be said.
@@ -315,6 +320,9 @@ impl<'c, 'a> Sets<'c, 'a> {
         let check = self.check;
         let values = &check.analysed.values;
         let symbols = &values.symbols;
+        if let Some(carried) = self.carried.as_ref().filter(|carried| carried.mask == mask) {
+            return Some(carried.named.clone());
+        }
         match *symbols.node(mask) {
             Node::Int(number) if number as u32 == u32::MAX => return Some(Always(true)),
             Node::Int(0) => return Some(Always(false)),
@@ -369,6 +377,9 @@ impl<'c, 'a> Sets<'c, 'a> {
     fn who_comes(&mut self, by: InstId) -> Option<Formula> {
         let analysed = self.check.analysed;
         let (block, here) = (analysed.block(by), analysed.block(self.inst));
+        if let Some(comes) = self.carried.as_ref().and_then(|carried| carried.comes.get(&block)) {
+            return Some(comes.clone());
+        }
         if analysed.flow.loop_of[block.index()] != analysed.flow.loop_of[here.index()] {
             return None;
         }
