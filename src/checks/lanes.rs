@@ -172,8 +172,11 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         });
     }
     let Some(masks) = masks(check, mask) else {
-        let fit = fit(check, inst, Some(mask), &[]).filter(|fit| *fit == Fit::LeavesOut);
-        return fit.map(|misfit| verdict(check, inst, &[], None, misfit.text()));
+        return match fit(check, inst, Some(mask), &[]) {
+            Some(Fit::LeavesOut) => Some(verdict(check, inst, &[], None, Fit::LeavesOut.text())),
+            None if counted::is_chosen(check, mask) => counted::tried(check, inst, mask, &[]),
+            _ => None,
+        };
     };
     let threads = threads(check);
     // Whole warps may stay away.
