@@ -669,11 +669,11 @@ impl Evaluator<'_> {
             }
             Op::Min(a, b) => {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
-                self.values.symbols.extreme(Operator::Min, a, b)
+                self.extreme(Operator::Min, a, b)
             }
             Op::Max(a, b) => {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
-                self.values.symbols.extreme(Operator::Max, a, b)
+                self.extreme(Operator::Max, a, b)
             }
             Op::Convert { to, value } => {
                 let value = at(&self.values, value);
