@@ -172,7 +172,9 @@ impl<'a> Check<'a> {
 
     /// What is wrong with a barrier.
     pub fn barrier(&self, inst: InstId) -> Option<Verdict> {
-        let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst))?;
+        let verdict = self
+            .verdict(inst)
+            .filter(|_| !counted::nobody_comes(self, inst) && !conditions::contradict_each_other(self, inst))?;
         let guessed = self.guessed(inst, verdict.frame);
         if guessed.iter().any(|frame| self.may_be_another(*frame, inst)) {
             return None;
