@@ -197,7 +197,8 @@ impl<'a> Check<'a> {
     }
 
     fn decision(&self, inst: InstId) -> Decision {
-        let verdict = self.verdict(inst).filter(|_| !counted::nobody_comes(self, inst));
+        let never_runs = || counted::nobody_comes(self, inst) || conditions::contradict_each_other(self, inst);
+        let verdict = self.verdict(inst).filter(|_| !never_runs());
         let Some(verdict) = verdict else { return Decision::Clean };
         let guessed = self.guessed(inst, verdict.frame);
         match guessed.iter().find(|frame| self.may_be_another(**frame, inst)) {

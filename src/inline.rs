@@ -43,6 +43,7 @@ mod numbered;
 mod overloads;
 pub mod program;
 mod ptx;
+mod relations;
 mod root;
 mod scope;
 mod statements;

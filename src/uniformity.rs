@@ -19,6 +19,7 @@ pub mod state;
 pub mod symbols;
 pub mod ticket;
 mod trips;
+pub mod turns;
 
 use crate::flow::loops::Loop;
 use crate::flow::{DeadEdges, Flow};
@@ -61,7 +62,7 @@ pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
 pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analysed<'a> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
-    let (flow, values) = loop {
+    let (flow, mut values) = loop {
         let flow = Flow::new(graph, &dead);
         let mut values = evaluate::evaluate(graph, &flow, &shape, interest);
         rounds += 1;
@@ -69,7 +70,9 @@ pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> An
             break (flow, values);
         }
     };
+    values.next_turn = turns::next_turn(graph, &flow, &mut values);
     let mut wanted = wanted(graph, &flow, &values);
+    wanted.extend(values.next_turn.values());
     match interest {
         Interest::Barriers => {}
         Interest::Values(asked) => wanted.extend(asked.iter().map(|value| values.of[value.index()])),

@@ -369,6 +369,8 @@ pub enum FunctionKind {
     Tie,
     /// Its two arguments change places.
     Swap,
+    /// Makes an object of the others where its first argument points.
+    ConstructAt,
     /// Gives the first argument the second's value, and back what it was.
     Exchange,
     /// Calls its first argument with the others.

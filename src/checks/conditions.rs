@@ -130,6 +130,32 @@ fn is_fixed(symbols: &Symbols, conjunct: &Conjunct) -> bool {
     }
 }
 
+/// Of what guards an instruction two things exclude each other: `n < 5` where `n > 10`.
+pub fn contradict_each_other(check: &Check, inst: InstId) -> bool {
+    let block = check.analysed.block(inst);
+    let symbols = &check.analysed.values.symbols;
+    let mut sums: Vec<(Vec<(Symbol, i64)>, i64)> = Vec::new();
+    for each in check.dependences(block).iter().filter(|each| check.analysed.flow.only_by(each.by, block)) {
+        let mut known = Vec::new();
+        if let Some((on, wanted)) = condition(check, *each) {
+            conjuncts(symbols, on, wanted, &mut known);
+        }
+        for conjunct in known.into_iter().filter(|conjunct| is_fixed(symbols, conjunct)) {
+            if let Conjunct::Negative(terms, constant) = conjunct {
+                sums.push((terms, constant));
+            }
+        }
+    }
+    // `x + a < 0` and `-x + b < 0` leave no room for `x` if `a + b` is more than -2.
+    let opposite = |one: &[(Symbol, i64)], other: &[(Symbol, i64)]| {
+        one.len() == other.len() && one.iter().zip(other).all(|(x, y)| x.0 == y.0 && x.1 == y.1.wrapping_neg())
+    };
+    let excludes = |(terms, constant): &(Vec<(Symbol, i64)>, i64), other: &(Vec<(Symbol, i64)>, i64)| {
+        opposite(terms, &other.0) && constant.saturating_add(other.1) > -2
+    };
+    sums.iter().enumerate().any(|(index, one)| sums[index + 1..].iter().any(|other| excludes(one, other)))
+}
+
 /// Whoever comes to the barrier has not come by the fork, as what guards it says.
 fn is_out_of_the_way(check: &Check, dependence: Dependence, truth: &dyn Fn(Symbol) -> Option<bool>) -> bool {
     let symbols = &check.analysed.values.symbols;

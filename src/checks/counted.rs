@@ -7,7 +7,7 @@ use super::reach::target;
 use super::{Check, Verdict};
 use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
-use crate::graph::{BlockId, InstId, Source};
+use crate::graph::{BlockId, InstId, Source, To};
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
 use crate::uniformity::symbols::{Leaf, Node, Operator, Symbol};
@@ -241,14 +241,14 @@ fn compare(
 /// Numbers tried for what a mask is made of.
 const TRIED: i64 = 32;
 
-/// A mask made of a number that the whole warp has, `(1u << n) - 1`: tries what that number may be, for the first warp.
+/// A mask of the first lanes, or the last, by a number that the whole warp has: `(1u << n) - 1`, `n < 32 ? ~(~0u << n) : ~0u`.
+/// Tries what that number may be, for the first warp.
 pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]) -> Option<Verdict> {
     let symbols = &check.analysed.values.symbols;
     let whole = |symbol: Symbol| check.facts.agreement(symbol).shown >= Extent::WARP;
-    let is_shifted = matches!(symbols.terms(mask).0[..], [(term, _)] if is_shift(check, term));
     let mut unknown = symbols.leaves(mask);
     unknown.retain(|leaf| !check.facts.only_thread_index(*leaf));
-    if !is_shifted || !whole(mask) || !unknown.iter().all(|leaf| whole(*leaf)) {
+    if !is_made_by_shifts(check, mask) || !whole(mask) || !unknown.iter().all(|leaf| whole(*leaf)) {
         return None;
     }
     let guards = guards(check, &check.dependences(check.analysed.block(inst)))?;
@@ -260,10 +260,11 @@ pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]
                 true => Some(if leaf == *chosen { number } else { 0 }),
                 false => None,
             };
-            let is_mask = |mask: &i64| *mask == i64::from(*mask as u32);
-            let named = check.facts.value(mask, &threads[0], &given).filter(is_mask)? as u32;
+            let named = check.facts.value(mask, &threads[0], &given)? as u32;
+            let size = unknown.iter().filter(|leaf| is_size(check, **leaf)).filter_map(|leaf| given(*leaf)).min();
+            let threads = &threads[..size.map_or(threads.len(), |size| threads.len().min(size as usize))];
             let comes = |thread: &Thread| comes(check, &guards, thread, &given);
-            match compare(&threads, &vec![named; threads.len()], &comes) {
+            match compare(threads, &vec![named; threads.len()], &comes) {
                 Err(Some(misfit)) => Some(misfit.verdict(check, inst, splitting)),
                 _ => None,
             }
@@ -271,8 +272,44 @@ pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]
     })
 }
 
-fn is_shift(check: &Check, symbol: Symbol) -> bool {
-    matches!(check.analysed.values.symbols.node(symbol), Node::Binary(Operator::Shl | Operator::Shr, ..))
+/// The mask asks which of several it is by a number: it is meant for warps of which only a part comes.
+pub fn is_chosen(check: &Check, mask: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    symbols.holds(mask, &|part| matches!(symbols.node(part), Node::Select(..)))
+        && !symbols.leaves(mask).into_iter().any(|leaf| is_of_launch(check, leaf))
+}
+
+/// How many threads there are is for the launch to say.
+fn is_of_launch(check: &Check, leaf: Symbol) -> bool {
+    let node = check.analysed.values.symbols.node(leaf);
+    is_size(check, leaf) || matches!(node, Node::Leaf(Leaf::Source(Source::Open { .. } | Source::Named(_))))
+}
+
+fn is_size(check: &Check, leaf: Symbol) -> bool {
+    let node = check.analysed.values.symbols.node(leaf);
+    matches!(node, Node::Leaf(Leaf::Source(Source::BlockDim(_) | Source::BlockSize)))
+}
+
+/// Numbers that are not known say only how far bits are shifted, and which of several masks it is.
+fn is_made_by_shifts(check: &Check, mask: Symbol) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let mut shifts = false;
+    let mut work = vec![mask];
+    while let Some(part) = work.pop() {
+        match *symbols.node(part) {
+            Node::Int(_) => {}
+            Node::Sum { ref terms, .. } => work.extend(terms.iter().map(|(term, _)| *term)),
+            Node::Binary(Operator::Shl | Operator::Shr, bits, _) => {
+                shifts = true;
+                work.push(bits);
+            }
+            Node::Binary(Operator::BitAnd | Operator::BitOr | Operator::BitXor, a, b) => work.extend([a, b]),
+            Node::Select(_, yes, no) => work.extend([yes, no]),
+            Node::Convert(To::Int { .. }, inner) => work.push(inner),
+            _ => return false,
+        }
+    }
+    shifts
 }
 
 /// Some lane of a mask comes with another one.

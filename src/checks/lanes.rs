@@ -56,8 +56,10 @@ fn one_way(
     mask: Option<Symbol>,
     splitting: Vec<Dependence>,
 ) -> Option<Verdict> {
+    let carried = mask.and_then(|mask| Sets::new(check, inst).fit_carried(mask));
     if splitting.is_empty() {
-        return all_come(check, inst, mask);
+        return all_come(check, inst, mask)
+            .or_else(|| carried.and_then(|fit| unlike_the_turn_before(check, inst, &[], fit)));
     }
     if same_on_every_way(check, inst, barrier, mask, &splitting) {
         return all_come(check, inst, mask);
@@ -82,8 +84,15 @@ fn one_way(
             ))
         }
         Some(Made::Choice(parts)) => {
-            let each_fits = parts.iter().all(|part| fits_in_loop(check, inst, part, &splitting));
-            (!each_fits).then(|| verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
+            let is_settled = |part: &Part| carried.is_some() && !part.enters(check);
+            let each_fits = parts.iter().all(|part| is_settled(part) || fits_in_loop(check, inst, part, &splitting));
+            match carried {
+                _ if !each_fits => {
+                    Some(verdict(check, inst, &splitting, None, "the mask names lanes that do not come here"))
+                }
+                Some(fit) => unlike_the_turn_before(check, inst, &splitting, fit),
+                None => None,
+            }
         }
         Some(Made::Lanes) | None => counted::check(check, inst, mask, &splitting)
             .filter(|_| fit(check, inst, mask, &splitting) != Some(Fit::Exact)),
@@ -94,6 +103,17 @@ fn one_way(
             None => counted::tried(check, inst, mask?, &splitting),
         },
     }
+}
+
+/// What one turn of a loop makes of the mask does not fit those who come on the next one.
+fn unlike_the_turn_before(check: &Check, inst: InstId, splitting: &[Dependence], fit: Fit) -> Option<Verdict> {
+    let text = match fit {
+        Fit::Exact => return None,
+        Fit::LeavesOut => "lanes come on a further turn of the loop that the mask made on the turn before leaves out",
+        Fit::NamesMore => "the mask made on the turn before names lanes that do not come on this one",
+    };
+    let help = "make the mask of what lets lanes come on the next turn, by a ballot among those it names".to_string();
+    Some(Verdict { help: Some(help), ..verdict(check, inst, splitting, None, text) })
 }
 
 fn fit(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
@@ -152,8 +172,11 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
         });
     }
     let Some(masks) = masks(check, mask) else {
-        let fit = fit(check, inst, Some(mask), &[]).filter(|fit| *fit == Fit::LeavesOut);
-        return fit.map(|misfit| verdict(check, inst, &[], None, misfit.text()));
+        return match fit(check, inst, Some(mask), &[]) {
+            Some(Fit::LeavesOut) => Some(verdict(check, inst, &[], None, Fit::LeavesOut.text())),
+            None if counted::is_chosen(check, mask) => counted::tried(check, inst, mask, &[]),
+            _ => None,
+        };
     };
     let threads = threads(check);
     // Whole warps may stay away.
@@ -243,6 +266,15 @@ struct Part {
     mask: Symbol,
 }
 
+impl Part {
+    /// It comes from in front of the loop that begins there.
+    fn enters(&self, check: &Check) -> bool {
+        let flow = &check.analysed.flow;
+        let outside = |index: usize| self.from == self.at || !flow.in_loop(self.from, index);
+        flow.head_of[self.at.index()].is_some_and(outside)
+    }
+}
+
 fn made(check: &Check, mask: Symbol) -> Made {
     let values = &check.analysed.values;
     match values.symbols.node(mask) {
@@ -277,7 +309,7 @@ fn fits_in_loop(check: &Check, inst: InstId, part: &Part, splitting: &[Dependenc
     }
     // On the first turn nobody has left the loop yet, but by forks that stand in front of the place in every turn.
     let here = check.analysed.block(inst);
-    let enters = flow.head_of[part.at.index()].filter(|index| part.from == part.at || !flow.in_loop(part.from, *index));
+    let enters = flow.head_of[part.at.index()].filter(|_| part.enters(check));
     let first: Vec<Dependence> = splitting
         .iter()
         .copied()

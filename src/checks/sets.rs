@@ -3,6 +3,8 @@
 //! A set is a formula over what holds in a lane. It is compared with the conditions that guard a primitive by trying
 //! out every way in which these may hold together.
 
+mod carried;
+
 use super::conditions::{condition, flatten};
 use super::{Check, counted, lanes};
 use crate::flow::control::Dependence;
@@ -41,7 +43,7 @@ enum Side {
     Named,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Formula {
     Always(bool),
     /// An atom, by its number.
@@ -96,6 +98,8 @@ enum Atom {
     Bit(Symbol),
     /// The lane is the first of a mask.
     First(Symbol),
+    /// The lane goes the first way of a fork of which nothing is known.
+    Way(BlockId),
 }
 
 /// What an atom that no thread index tells depends on.
@@ -156,11 +160,12 @@ pub struct Sets<'c, 'a> {
     check: &'c Check<'a>,
     inst: InstId,
     atoms: Vec<Atom>,
+    carried: Option<carried::Carried>,
 }
 
 impl<'c, 'a> Sets<'c, 'a> {
     pub fn new(check: &'c Check<'a>, inst: InstId) -> Sets<'c, 'a> {
-        Sets { check, inst, atoms: Vec::new() }
+        Sets { check, inst, atoms: Vec::new(), carried: None }
     }
 
     /// How a mask fits those who come past the forks that split the warp; `None` where that cannot be said.
@@ -172,17 +177,31 @@ impl<'c, 'a> Sets<'c, 'a> {
             let Some((on, wanted)) = condition(self.check, *each).filter(|_| self.is_passed(*each, here)) else {
                 if splitting.contains(each) { return None } else { continue }
             };
+            // Those who went another way there have ended; those who never came there have not.
+            let elsewhere = if splitting.contains(each) { Always(false) } else { not(self.comes_to(each.fork)) };
             for (part, wanted) in flatten(&self.check.analysed.values.symbols, on, wanted, Operator::And) {
                 let holds = self.holds(part, wanted, Side::Named);
                 let whole = self.check.facts.agreement(part).shown >= Extent::WARP;
                 if splitting.contains(each) && !whole {
                     comes = and(comes, holds);
                 } else {
-                    given = and(given, holds);
+                    given = and(given, or(elsewhere.clone(), holds));
                 }
             }
         }
         self.compare(&named, &comes, &given)
+    }
+
+    /// The lanes that come to a block, as far as the conditions that all of them have passed tell.
+    fn comes_to(&mut self, block: BlockId) -> Formula {
+        let check = self.check;
+        let mut comes = Always(true);
+        for each in check.dependences(block).iter().filter(|each| check.analysed.flow.only_by(each.by, block)) {
+            if let Some((on, wanted)) = condition(check, *each) {
+                comes = and(comes, self.holds(on, wanted, Side::Named));
+            }
+        }
+        comes
     }
 
     /// The same where several ways lead there: those who come by any of them are told by following all ways from the
@@ -315,6 +334,9 @@ impl<'c, 'a> Sets<'c, 'a> {
         let check = self.check;
         let values = &check.analysed.values;
         let symbols = &values.symbols;
+        if let Some(carried) = self.carried.as_ref().filter(|carried| carried.mask == mask) {
+            return Some(carried.named.clone());
+        }
         match *symbols.node(mask) {
             Node::Int(number) if number as u32 == u32::MAX => return Some(Always(true)),
             Node::Int(0) => return Some(Always(false)),
@@ -369,6 +391,9 @@ impl<'c, 'a> Sets<'c, 'a> {
     fn who_comes(&mut self, by: InstId) -> Option<Formula> {
         let analysed = self.check.analysed;
         let (block, here) = (analysed.block(by), analysed.block(self.inst));
+        if let Some(comes) = self.carried.as_ref().and_then(|carried| carried.comes.get(&block)) {
+            return Some(comes.clone());
+        }
         if analysed.flow.loop_of[block.index()] != analysed.flow.loop_of[here.index()] {
             return None;
         }

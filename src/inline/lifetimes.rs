@@ -156,7 +156,9 @@ impl Builder<'_> {
         let destructor = self.methods_of(class, &name).into_iter().next()?;
         let mut holds = self.reach_of(&destructor);
         self.join_called_members(&destructor, &mut holds);
-        (holds.barrier || holds.writes).then_some(destructor)
+        // What it writes through a member that is a reference reads like a variable of its own.
+        let refers = class.class.members.iter().any(|member| matches!(member.ty.kind, TypeKind::Reference(_)));
+        (holds.barrier || holds.writes || refers).then_some(destructor)
     }
 
     /// Destroys what was declared since, in reverse, and forgets it.

@@ -41,7 +41,7 @@ impl Builder<'_> {
                 Some(truth(!decides))
             }
             "negation" => self.value_of_argument(args.first()?).map(|value| truth(value == 0)),
-            _ => trait_of_types(name, args),
+            _ => trait_of_types(name, args).or_else(|| self.relation_value(name, args)),
         }
     }
 

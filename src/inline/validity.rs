@@ -247,7 +247,7 @@ impl Builder<'_> {
     }
 
     /// Whether the classes of these methods only declare some of the same name.
-    fn has_declarations(&self, set: &[Callable]) -> bool {
+    pub fn has_declarations(&self, set: &[Callable]) -> bool {
         let program = self.program;
         let declared = |one: &Callable| {
             let members = one.class.as_ref().map_or(&[][..], |class| program.members(class.item));

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::types::{GroupTy, INT, Ty, UNSIGNED, scalar, vector};
+use super::types::{Bound, GroupTy, INT, Ty, UNSIGNED, scalar, vector};
 use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
@@ -58,6 +58,9 @@ impl Builder<'_> {
             }
             return Ev::nothing();
         }
+        if let (Some(FunctionKind::ConstructAt), [place, args @ ..]) = (self.words.function(&name), args) {
+            return self.construct_at(last, place, args, span);
+        }
         if self.words.library(&name).is_some()
             || self.words.is_numbered_class(&name)
             || *name == *super::resolve::STANDS_FOR_ANOTHER
@@ -69,6 +72,18 @@ impl Builder<'_> {
         }
         let list = self.eval_args(args);
         self.call_word_with(path, list, span)
+    }
+
+    /// `new (place) T(args)`, `std::construct_at(place, args)`
+    fn construct_at(&mut self, segment: &Segment, place: &Expr, args: &[Expr], span: Span) -> Ev {
+        let place = self.eval(place);
+        let ty = match self.written_arguments(segment).as_deref() {
+            Some([Bound::Type(ty), ..]) => ty.clone(),
+            _ => place.ty.value().element(),
+        };
+        let address = self.rvalue(&place, span);
+        self.initialise_arguments(address, &ty, args, true, span);
+        Ev::value(address, Ty::pointer_to(ty))
     }
 
     pub fn call_word_with(&mut self, path: &Path, list: Vec<Arg>, span: Span) -> Ev {

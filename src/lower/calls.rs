@@ -7,7 +7,7 @@ use crate::lower::reader::Reader;
 use crate::lower::statements::body;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::{type_descriptor, type_specifier};
-use crate::program::{Capture, Expr, ExprKind, Lambda, Name, Type, TypeKind};
+use crate::program::{Capture, Expr, ExprKind, Lambda, Name, Path, Segment, TemplateArg, Type, TypeKind};
 use std::sync::Arc;
 
 pub fn call(reader: &mut Reader, id: Id) -> ExprKind {
@@ -104,7 +104,7 @@ pub fn compound_literal(reader: &mut Reader, id: Id) -> ExprKind {
     ExprKind::Construct(ty, args)
 }
 
-/// `new T(a)`, `new T[n]`; where it is placed is not recorded.
+/// `new T(a)`, `new T[n]`; `new (place) T(a)` is `std::construct_at<T>(place, a)`.
 pub fn new(reader: &mut Reader, id: Id) -> ExprKind {
     let Some(ty) = reader.child(id, Field::Type) else { return ExprKind::Unreadable };
     let mut ty = Type::plain(type_specifier(reader, ty));
@@ -113,7 +113,18 @@ pub fn new(reader: &mut Reader, id: Id) -> ExprKind {
         ty = Type::plain(TypeKind::Array(Box::new(ty), length));
     }
     let args = reader.child(id, Field::Arguments).map(|list| arguments(reader, list)).unwrap_or_default();
-    ExprKind::Construct(ty, args)
+    let placement = reader.child(id, Field::Placement).map(|list| arguments(reader, list)).unwrap_or_default();
+    let is_tag = |place: &Expr| matches!(&place.kind, ExprKind::Name(path) if path.segments.last().is_some_and(|last| &*last.name == "nothrow"));
+    match (&placement[..], &ty.kind) {
+        ([place], TypeKind::Named(_)) if !is_tag(place) => {
+            let span = place.span;
+            let segment = Segment { name: Name::from("construct_at"), args: Some(vec![TemplateArg::Type(ty)]) };
+            let callee = ExprKind::Name(Path { segments: vec![segment], global: false });
+            let args = placement.into_iter().chain(args).collect();
+            ExprKind::Call { callee: Box::new(Expr { kind: callee, span }), args }
+        }
+        _ => ExprKind::Construct(ty, args),
+    }
 }
 
 pub fn lambda(reader: &mut Reader, id: Id) -> ExprKind {

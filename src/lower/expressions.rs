@@ -12,7 +12,7 @@ use crate::lower::requires::requires;
 use crate::lower::statements::statements;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::type_descriptor;
-use crate::program::{BinaryOp, Expr, ExprKind, IntType, Name, Type, TypeKind, UnaryOp};
+use crate::program::{BinaryOp, Expr, ExprKind, IntType, Name, Path, Segment, TemplateArg, Type, TypeKind, UnaryOp};
 use crate::text::Span;
 
 pub fn expression(reader: &mut Reader, id: Id) -> Expr {
@@ -105,9 +105,8 @@ fn kind(reader: &mut Reader, id: Id) -> ExprKind {
             Some(pack) => ExprKind::PackSize(pack),
             None => ExprKind::Unevaluated(Box::new(sized_type(reader, id))),
         },
-        Kind::AlignofExpression | Kind::OffsetofExpression | Kind::RequiresClause | Kind::Decltype => {
-            ExprKind::Unevaluated(Box::new(None))
-        }
+        Kind::AlignofExpression => alignment(reader, id),
+        Kind::OffsetofExpression | Kind::RequiresClause | Kind::Decltype => ExprKind::Unevaluated(Box::new(None)),
         Kind::RequiresExpression => requires(reader, id),
         Kind::GnuAsmExpression => ExprKind::Asm(Box::new(assembly(reader, id))),
         Kind::DeleteExpression => keyword_call(reader, id, "delete"),
@@ -519,6 +518,13 @@ fn holds_pack(reader: &Reader, id: Id) -> bool {
         matches!(reader.kind(inner), Kind::Identifier | Kind::TypeIdentifier)
             && reader.packs.contains(reader.text(inner))
     })
+}
+
+/// `alignof(T)` is `std::alignment_of_v<T>`.
+fn alignment(reader: &mut Reader, id: Id) -> ExprKind {
+    let Some(ty) = sized_type(reader, id) else { return ExprKind::Unevaluated(Box::new(None)) };
+    let args = Some(vec![TemplateArg::Type(ty)]);
+    ExprKind::Name(Path { segments: vec![Segment { name: Name::from("alignment_of_v"), args }], global: false })
 }
 
 /// `sizeof...(args)`

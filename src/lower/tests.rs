@@ -152,11 +152,11 @@ fn casts_and_constructions() {
     );
     check(
         "p = new (q) T(a); p = new T[n]; delete[] p;",
-        &["(= p (construct T a))", "(= p (construct [n x T] ))", "(call delete p)"],
+        &["(= p (call construct_at<type T> q a))", "(= p (construct [n x T] ))", "(call delete p)"],
     );
     check(
         "x = sizeof(T) + sizeof(float[4]) + alignof(T);",
-        &["(= x (Add (Add (unevaluated T) (unevaluated [4 x float])) (unevaluated )))"],
+        &["(= x (Add (Add (unevaluated T) (unevaluated [4 x float])) alignment_of_v<type T>))"],
     );
 }
 

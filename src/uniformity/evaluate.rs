@@ -32,6 +32,17 @@ pub struct Phi {
     pub incoming: Vec<(BlockId, Slot)>,
 }
 
+impl Phi {
+    /// What each latch hands on to the next trip of a loop, if the ways meet at the head of one. It stands behind what
+    /// enters, of which the head itself may be told to be the origin.
+    pub fn handed_on<'p>(&'p self, flow: &'p Flow) -> impl Iterator<Item = Symbol> + 'p {
+        let latches = flow.head_of[self.block.index()].map_or(&[][..], |index| &flow.loops[index].latches);
+        let first = self.incoming.len().saturating_sub(latches.len());
+        let back = self.incoming[first..].iter().filter(|(from, _)| latches.contains(from));
+        back.map(|(_, slot)| slot.value)
+    }
+}
+
 /// A read or write of memory that threads share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
@@ -62,6 +73,7 @@ pub struct Values {
     pub seen: FxHashMap<InstId, Vec<Origin>>,
     pub loads: FxHashMap<Symbol, Access>,
     pub writes: Vec<Access>,
+    pub next_turn: super::turns::NextTurn,
     /// Block of each instruction.
     pub block_of: Vec<BlockId>,
     /// A budget ran out before the values settled.
@@ -166,6 +178,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         seen: FxHashMap::default(),
         loads: FxHashMap::default(),
         writes: Vec::new(),
+        next_turn: FxHashMap::default(),
         block_of,
         unsettled: false,
     };
@@ -656,11 +669,11 @@ impl Evaluator<'_> {
             }
             Op::Min(a, b) => {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
-                self.values.symbols.extreme(Operator::Min, a, b)
+                self.extreme(Operator::Min, a, b)
             }
             Op::Max(a, b) => {
                 let (a, b) = (at(&self.values, a), at(&self.values, b));
-                self.values.symbols.extreme(Operator::Max, a, b)
+                self.extreme(Operator::Max, a, b)
             }
             Op::Convert { to, value } => {
                 let value = at(&self.values, value);

@@ -654,6 +654,9 @@ impl Symbols {
         if let Some(value) = self.as_int(difference) {
             return self.int(i64::from(value == 0));
         }
+        if self.is_boolean(difference) {
+            return self.not(difference);
+        }
         let leading = self.terms_in(difference, &[(difference, 1)]).0.first().map_or(1, |term| term.1);
         let difference = if leading < 0 { self.scale(difference, -1) } else { difference };
         self.intern(Node::Binary(Operator::Zero, difference, Self::ZERO))

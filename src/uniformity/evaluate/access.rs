@@ -227,6 +227,84 @@ impl Evaluator<'_> {
         }
     }
 
+    /// A copy of one of several variables: part by part one of theirs.
+    fn copy_one_of(
+        &mut self,
+        id: InstId,
+        state: &mut State,
+        sources: &[(ObjectId, Vec<KeyStep>)],
+        from: Symbol,
+        (target, target_path): (ObjectId, Vec<KeyStep>),
+    ) {
+        let mut rests: Vec<Vec<KeyStep>> = Vec::new();
+        for (source, path) in sources {
+            for (key, rest) in state::below(state, &self.values.keys, *source, path) {
+                if state.get(key).is_some() && !rests.contains(&rest) {
+                    rests.push(rest);
+                }
+            }
+        }
+        rests.sort_by_key(Vec::len);
+        let arms = match *self.values.symbols.node(from) {
+            Node::Select(on, yes, no) => match (&self.targets(yes).0[..], &self.targets(no).0[..]) {
+                ([one], [other]) => Some((on, one.clone(), other.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut parts = Vec::with_capacity(rests.len());
+        let mut origins = Vec::new();
+        for rest in rests {
+            let mut own = target_path.clone();
+            own.extend(rest.iter().cloned());
+            own.truncate(state::MAX_STEPS);
+            let key = self.values.keys.intern(target, own);
+            let value = match &arms {
+                Some((on, one, other)) => {
+                    let values = [one, other].map(|source| self.part_of(state, source, &rest, &mut origins));
+                    self.choice(*on, values[0], values[1])
+                }
+                None => {
+                    let mut inputs = self.computed(from);
+                    for source in sources {
+                        inputs.push(self.part_of(state, source, &rest, &mut origins));
+                    }
+                    let symbol = self.values.symbols.leaf(Leaf::Mixed(id, key));
+                    self.values.inputs.insert(symbol, inputs);
+                    symbol
+                }
+            };
+            parts.push((key, value));
+        }
+        self.values.seen.insert(id, origins);
+        for (key, _) in state::below(state, &self.values.keys, target, &target_path) {
+            state.set(key, None);
+        }
+        for (key, value) in parts {
+            state.set(key, Some(Slot { value, origin: Origin::Inst(id) }));
+        }
+    }
+
+    /// What a part of a variable holds.
+    fn part_of(
+        &mut self,
+        state: &State,
+        (object, path): &(ObjectId, Vec<KeyStep>),
+        rest: &[KeyStep],
+        origins: &mut Vec<Origin>,
+    ) -> Symbol {
+        let mut path = path.clone();
+        path.extend(rest.iter().cloned());
+        path.truncate(state::MAX_STEPS);
+        let slot = match state::read(state, &mut self.values.keys, &mut self.values.symbols, *object, &path) {
+            Found::Value(slot) => slot,
+            Found::OneOf(slots) => slots[0],
+            Found::Nothing(key) => return self.values.symbols.leaf(Leaf::Unset(key)),
+        };
+        origins.push(slot.origin);
+        slot.value
+    }
+
     pub(super) fn copy(&mut self, id: InstId, block: BlockId, state: &mut State, to: Symbol, from: Symbol) {
         if !self.is_local(to) {
             let value = self.load(id, block, state, from, false, false);
@@ -235,6 +313,10 @@ impl Evaluator<'_> {
         }
         let (sources, _) = self.targets(from);
         let (targets, sure) = self.targets(to);
+        if let ([_, _, ..], [(object, path)], true) = (sources.as_slice(), targets.as_slice(), sure) {
+            self.copy_one_of(id, state, &sources, from, (*object, path.clone()));
+            return;
+        }
         let ([(source, source_path)], [(target, target_path)], true) = (sources.as_slice(), targets.as_slice(), sure)
         else {
             let value = self.load(id, block, state, from, false, false);

@@ -75,6 +75,23 @@ impl Evaluator<'_> {
             && Facts::new(symbols, self.shape, &nothing).bounds(value).low < 0
     }
 
+    /// The less or greater of two values; which one it is may be plain: `max(threadIdx.x, blockDim.x)`.
+    pub(super) fn extreme(&mut self, operator: Operator, a: Symbol, b: Symbol) -> Symbol {
+        let less = self.values.symbols.less(a, b);
+        let nothing = FxHashMap::default();
+        let known = Facts::new(&self.values.symbols, self.shape, &nothing).decide(less);
+        match known {
+            Some(less) => {
+                if less == (operator == Operator::Min) {
+                    a
+                } else {
+                    b
+                }
+            }
+            None => self.values.symbols.extreme(operator, a, b),
+        }
+    }
+
     pub(super) fn binary(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
         let leads_there = |root: &Symbol| roots(&self.values, b).contains(root);
         if operator == BinaryOp::Sub
