@@ -148,13 +148,40 @@ pub enum Passes {
 pub fn every_way_of(check: &Check, dependence: Dependence, matches: &dyn Fn(&Barrier) -> bool, how: Passes) -> bool {
     let flow = &check.analysed.flow;
     let meets = flow.control.meets(dependence.fork);
-    flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, meets, matches, how))
+    let is_met = |block: BlockId| Some(block) == meets;
+    flow.successors[dependence.fork.index()].iter().all(|way| every_way_passes(check, *way, &is_met, matches, how))
+}
+
+/// The same, the ways that do not lead to `inst` as often as it stands on its own way; where that one goes on to the same
+/// barrier as another the two have met, though others may have ended in between.
+pub fn others_match(
+    check: &Check,
+    inst: InstId,
+    dependence: Dependence,
+    matches: &dyn Fn(&Barrier) -> bool,
+    how: Passes,
+) -> bool {
+    let flow = &check.analysed.flow;
+    let meets = flow.control.meets(dependence.fork);
+    let mut behind = rustc_hash::FxHashSet::default();
+    let mut work = vec![check.analysed.block(inst)];
+    while let Some(block) = work.pop() {
+        let onward = flow.successors[block.index()].iter();
+        work.extend(onward.filter(|next| **next != dependence.fork && behind.insert(**next)).copied());
+    }
+    let is_met = |block: BlockId| Some(block) == meets || behind.contains(&block);
+    let needed = needed(check, inst, dependence, matches);
+    flow.successors[dependence.fork.index()].iter().all(|way| {
+        let is_own = *way == dependence.by;
+        every_way_passes(check, *way, &is_met, matches, how)
+            && (needed == 1 || is_own || passes_as_often(check, *way, &is_met, matches, needed))
+    })
 }
 
 fn every_way_passes(
     check: &Check,
     from: BlockId,
-    to: Option<BlockId>,
+    is_met: &dyn Fn(BlockId) -> bool,
     matches: &dyn Fn(&Barrier) -> bool,
     how: Passes,
 ) -> bool {
@@ -162,7 +189,7 @@ fn every_way_passes(
     let mut seen = rustc_hash::FxHashSet::default();
     let mut work = vec![from];
     while let Some(block) = work.pop() {
-        if Some(block) == to {
+        if is_met(block) {
             return false;
         }
         if !seen.insert(block) {
@@ -199,13 +226,8 @@ fn each_trip_passes(check: &Check, head: BlockId, matches: &dyn Fn(&Barrier) -> 
     each.blocks.iter().any(|block| passes(*block) && on_each_trip(*block))
 }
 
-/// Each other way of the fork passes as many barriers that `matches` as stand on the instruction's own way up to it.
-pub fn others_come_as_often(
-    check: &Check,
-    inst: InstId,
-    dependence: Dependence,
-    matches: &dyn Fn(&Barrier) -> bool,
-) -> bool {
+/// How many barriers that `matches` stand on the instruction's own way up to it, itself included.
+fn needed(check: &Check, inst: InstId, dependence: Dependence, matches: &dyn Fn(&Barrier) -> bool) -> usize {
     let flow = &check.analysed.flow;
     let block = check.analysed.block(inst);
     let before = |at: BlockId| {
@@ -214,24 +236,21 @@ pub fn others_come_as_often(
         upto.filter_map(|other| check.as_barrier(*other)).filter(|barrier| matches(barrier)).count()
     };
     let on_the_way = |at: &BlockId| flow.dominates(dependence.by, *at) && flow.dominates(*at, block);
-    let needed = 1 + flow.order.iter().copied().filter(on_the_way).map(before).sum::<usize>();
-    let meets = flow.control.meets(dependence.fork);
-    let others = flow.successors[dependence.fork.index()].iter().filter(|way| **way != dependence.by);
-    needed == 1 || others.into_iter().all(|way| passes_as_often(check, *way, meets, matches, needed))
+    1 + flow.order.iter().copied().filter(on_the_way).map(before).sum::<usize>()
 }
 
 /// Every way from one block to the other passes so many barriers that `matches`.
 fn passes_as_often(
     check: &Check,
     from: BlockId,
-    to: Option<BlockId>,
+    is_met: &dyn Fn(BlockId) -> bool,
     matches: &dyn Fn(&Barrier) -> bool,
     needed: usize,
 ) -> bool {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut work = vec![(from, 0)];
     while let Some((block, before)) = work.pop() {
-        if Some(block) == to {
+        if is_met(block) {
             return false;
         }
         let insts = &check.analysed.graph.blocks[block.index()].insts;

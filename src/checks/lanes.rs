@@ -27,13 +27,21 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
     let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
     let mask = mask.map(|mask| check.analysed.symbol(mask));
     match by_several_ways(check, inst, mask) {
-        None => one_way(check, inst, barrier, mask, splitting),
+        None => one_way(check, inst, barrier, mask, passed_by_all(check, inst, splitting)),
         Some(Fit::Exact) => None,
         Some(misfit) => {
             let told = if splitting.is_empty() { None } else { one_way(check, inst, barrier, mask, splitting.clone()) };
             told.or_else(|| Some(verdict(check, inst, &splitting, None, misfit.text())))
         }
     }
+}
+
+/// The forks at which whoever comes has gone one way, if there are any: both ways of one fork cannot be asked for at once.
+fn passed_by_all(check: &Check, inst: InstId, splitting: Vec<Dependence>) -> Vec<Dependence> {
+    let block = check.analysed.block(inst);
+    let passed = splitting.iter().filter(|each| check.analysed.flow.only_by(each.by, block));
+    let passed: Vec<Dependence> = passed.copied().collect();
+    if passed.is_empty() { splitting } else { passed }
 }
 
 /// How the mask fits those who come, where lanes that part come together again in front of the primitive.
@@ -407,8 +415,7 @@ fn same_on_every_way(
     };
     splitting.iter().all(|each| {
         !leaving::leaves_loop(check, inst, *each)
-            && super::divergence::every_way_of(check, *each, &matches, Passes::AtOnce)
-            && super::divergence::others_come_as_often(check, inst, *each, &matches)
+            && super::divergence::others_match(check, inst, *each, &matches, Passes::AtOnce)
     })
 }
 

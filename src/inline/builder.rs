@@ -72,6 +72,8 @@ pub struct Builder<'p> {
     pub constant_floor: Option<ScopeId>,
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
+    /// Questions whether an expression is possible that wait for the answer to another.
+    pub possible: u32,
     pub lookups: usize,
     pub memo: Memo,
     /// Open template arguments match any specialisation.
@@ -206,6 +208,7 @@ impl<'p> Builder<'p> {
             constant_floor: None,
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
+            possible: 0,
             lookups: 0,
             memo: Memo::default(),
             is_lenient: false,

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 /// Expressions within expressions, bases of bases.
 const DEEP: usize = 32;
+/// Questions whether an expression is possible, each asked on behalf of the one before.
+const MAX_POSSIBLE: u32 = 4;
 
 /// Both; what is impossible decides alone.
 fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
@@ -126,7 +128,14 @@ impl Builder<'_> {
 
     /// Whether the expression is possible.
     pub fn is_possible(&mut self, expr: &Expr) -> Option<bool> {
-        self.is_possible_at(expr, 0)
+        // What a call in it means may hang on constraints that ask the same of further calls.
+        if self.possible >= MAX_POSSIBLE {
+            return None;
+        }
+        self.possible += 1;
+        let possible = self.is_possible_at(expr, 0);
+        self.possible -= 1;
+        possible
     }
 
     fn is_possible_at(&mut self, expr: &Expr, depth: usize) -> Option<bool> {
