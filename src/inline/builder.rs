@@ -76,6 +76,8 @@ pub struct Builder<'p> {
     pub memo: Memo,
     /// Open template arguments match any specialisation.
     pub is_lenient: bool,
+    /// Expressions of which it is being asked whether they are possible, each for the one before.
+    pub questions: usize,
     /// The thread index or the block's extent has been copied as a whole.
     pub copied_index: bool,
     /// Objects that are declared `const`.
@@ -209,6 +211,7 @@ impl<'p> Builder<'p> {
             lookups: 0,
             memo: Memo::default(),
             is_lenient: false,
+            questions: 0,
             copied_index: false,
             const_objects: FxHashSet::default(),
             object_classes: FxHashMap::default(),

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Expressions within expressions, bases of bases.
 const DEEP: usize = 32;
 
+/// Questions that the answer to another one hangs on.
+const QUESTIONS: usize = 16;
+
 /// Both; what is impossible decides alone.
 fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
@@ -126,7 +129,15 @@ impl Builder<'_> {
 
     /// Whether the expression is possible.
     pub fn is_possible(&mut self, expr: &Expr) -> Option<bool> {
-        self.is_possible_at(expr, 0)
+        // What a function asks of a call may be asked of that call again: `class = decltype(f(declval<T>()))` on `f` itself.
+        if self.questions >= QUESTIONS {
+            self.memo.limits_met += 1;
+            return None;
+        }
+        self.questions += 1;
+        let possible = self.is_possible_at(expr, 0);
+        self.questions -= 1;
+        possible
     }
 
     fn is_possible_at(&mut self, expr: &Expr, depth: usize) -> Option<bool> {
