@@ -8,7 +8,7 @@
 //! else that two roles go round equally often is left to the reader.
 
 use super::reach::{self, Reach, Threads};
-use super::rounds::{self, Assumed};
+use super::rounds::{self, Assumed, Rounds};
 use super::{Check, Verdict, divergence, leaving};
 use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
@@ -46,7 +46,7 @@ struct Entry {
     /// Not known, or the whole block.
     count: Option<i64>,
     threads: Threads,
-    /// By warp, how often those who come surely do so, if that can be said.
+    /// By warp, how often it surely comes, if that can be said of all who do.
     rounds: Option<Vec<i64>>,
     waits: bool,
     votes: bool,
@@ -76,15 +76,17 @@ pub fn open(check: &Check) -> Ledger {
         None => Vec::new(),
     };
     let assumptions = rounds::assumptions(check, &sites);
-    let pages = |block: [u32; 3]| {
+    let mut rounds = Rounds::new(check, &sites);
+    let mut pages = Vec::new();
+    for block in blocks {
         let reach = reach::reach(check, block);
-        let page = |assumed: &Assumed| {
-            let entries = sites.iter().flat_map(|site| entries(check, &reach, *site, *assumed)).collect();
-            Page { block, assumed: *assumed, entries }
-        };
-        assumptions.iter().map(page).collect::<Vec<_>>()
-    };
-    Ledger { pages: blocks.into_iter().flat_map(pages).collect() }
+        for assumed in &assumptions {
+            let counts = rounds.count(&reach, *assumed);
+            let entries = sites.iter().zip(counts).flat_map(|(site, rounds)| entries(check, &reach, *site, &rounds));
+            pages.push(Page { block, assumed: *assumed, entries: entries.collect() });
+        }
+    }
+    Ledger { pages }
 }
 
 /// What is wrong with a named barrier, if anything.
@@ -521,7 +523,7 @@ impl Entry {
 // ---------------------------------------------------------------- who comes
 
 /// The threads that come to a counted barrier, parted by the number and count they come with.
-fn entries(check: &Check, reach: &Reach, inst: InstId, assumed: Assumed) -> Vec<Entry> {
+fn entries(check: &Check, reach: &Reach, inst: InstId, rounds: &[Option<i64>]) -> Vec<Entry> {
     let Some(barrier) = check.as_barrier(inst) else { return Vec::new() };
     let (id, count) = match &barrier.group {
         Group::Counted { id, count, .. } => (*id, Some(*count)),
@@ -530,10 +532,12 @@ fn entries(check: &Check, reach: &Reach, inst: InstId, assumed: Assumed) -> Vec<
     };
     let block = check.analysed.block(inst);
     let symbol = |value: Value| check.analysed.symbol(value);
-    let rounds = rounds::rounds(check, reach, block, assumed);
+    let come = &reach.come[block.index()];
+    let of_warp = |(warp, times): (usize, &Option<i64>)| if come.has_warp(warp) { *times } else { Some(0) };
+    let rounds: Option<Vec<i64>> = rounds.iter().enumerate().map(of_warp).collect();
     let repeats = !barrier.waits && repeats(check, inst, Some(reach));
     let mut found: Vec<Entry> = Vec::new();
-    for rank in reach.come[block.index()].ranks() {
+    for rank in come.ranks() {
         let own_id = id.and_then(|id| reach.value(check, symbol(id), rank));
         let own_count = count.and_then(|count| reach.value(check, symbol(count), rank));
         match found.iter_mut().find(|entry| entry.id == own_id && entry.count == own_count) {

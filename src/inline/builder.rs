@@ -72,12 +72,12 @@ pub struct Builder<'p> {
     pub constant_floor: Option<ScopeId>,
     pub constants: FxHashMap<StaticKey, Option<(i64, Ty)>>,
     pub nesting_of_aliases: usize,
-    /// Questions whether an expression is possible that wait for the answer to another.
-    pub possible: u32,
     pub lookups: usize,
     pub memo: Memo,
     /// Open template arguments match any specialisation.
     pub is_lenient: bool,
+    /// Expressions of which it is being asked whether they are possible, each for the one before.
+    pub questions: usize,
     /// The thread index or the block's extent has been copied as a whole.
     pub copied_index: bool,
     /// Objects that are declared `const`.
@@ -208,10 +208,10 @@ impl<'p> Builder<'p> {
             constant_floor: None,
             constants: FxHashMap::default(),
             nesting_of_aliases: 0,
-            possible: 0,
             lookups: 0,
             memo: Memo::default(),
             is_lenient: false,
+            questions: 0,
             copied_index: false,
             const_objects: FxHashSet::default(),
             object_classes: FxHashMap::default(),

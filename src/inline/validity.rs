@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 /// Expressions within expressions, bases of bases.
 const DEEP: usize = 32;
-/// Questions whether an expression is possible, each asked on behalf of the one before.
-const MAX_POSSIBLE: u32 = 4;
+
+/// Questions that the answer to another one hangs on.
+const QUESTIONS: usize = 16;
 
 /// Both; what is impossible decides alone.
 fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
@@ -128,13 +129,14 @@ impl Builder<'_> {
 
     /// Whether the expression is possible.
     pub fn is_possible(&mut self, expr: &Expr) -> Option<bool> {
-        // What a call in it means may hang on constraints that ask the same of further calls.
-        if self.possible >= MAX_POSSIBLE {
+        // What a function asks of a call may be asked of that call again: `class = decltype(f(declval<T>()))` on `f` itself.
+        if self.questions >= QUESTIONS {
+            self.memo.limits_met += 1;
             return None;
         }
-        self.possible += 1;
+        self.questions += 1;
         let possible = self.is_possible_at(expr, 0);
-        self.possible -= 1;
+        self.questions -= 1;
         possible
     }
 

@@ -104,7 +104,7 @@ pub fn compound_literal(reader: &mut Reader, id: Id) -> ExprKind {
     ExprKind::Construct(ty, args)
 }
 
-/// `new T(a)`, `new T[n]`; `new (place) T(a)` is `std::construct_at<T>(place, a)`.
+/// `new T(a)`, `new T[n]`; `new (place) T(a)` is a call `new<T>(place, a)`, by a name that no function has.
 pub fn new(reader: &mut Reader, id: Id) -> ExprKind {
     let Some(ty) = reader.child(id, Field::Type) else { return ExprKind::Unreadable };
     let mut ty = Type::plain(type_specifier(reader, ty));
@@ -118,7 +118,7 @@ pub fn new(reader: &mut Reader, id: Id) -> ExprKind {
     match (&placement[..], &ty.kind) {
         ([place], TypeKind::Named(_)) if !is_tag(place) => {
             let span = place.span;
-            let segment = Segment { name: Name::from("construct_at"), args: Some(vec![TemplateArg::Type(ty)]) };
+            let segment = Segment { name: Name::from("new"), args: Some(vec![TemplateArg::Type(ty)]) };
             let callee = ExprKind::Name(Path { segments: vec![segment], global: false });
             let args = placement.into_iter().chain(args).collect();
             ExprKind::Call { callee: Box::new(Expr { kind: callee, span }), args }

@@ -152,7 +152,7 @@ fn casts_and_constructions() {
     );
     check(
         "p = new (q) T(a); p = new T[n]; delete[] p;",
-        &["(= p (call construct_at<type T> q a))", "(= p (construct [n x T] ))", "(call delete p)"],
+        &["(= p (call new<type T> q a))", "(= p (construct [n x T] ))", "(call delete p)"],
     );
     check(
         "x = sizeof(T) + sizeof(float[4]) + alignof(T);",

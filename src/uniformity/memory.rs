@@ -5,9 +5,10 @@
 //! barrier; read by all* is uniform, and with a barrier missing it is not.
 
 mod indices;
+mod warps;
 
 pub use indices::difference;
-use indices::in_other_blocks;
+use indices::{in_other_blocks, is_of_several_blocks};
 
 use super::evaluate::{Access, Values, buffers, roots, same_buffer};
 use super::extent::{Agreement, Extent};
@@ -322,7 +323,9 @@ impl<'a> Memory<'a> {
         }
         // A cell that is picked by the block's index belongs to that block; what a caller out of view hands over is
         // taken to be of its block, too, as the storage of a collective is.
-        let own = shared || address.shown <= Extent::BLOCK || unseen || self.is_handed_over(load);
+        let by_block =
+            address.shown <= Extent::BLOCK && !is_of_several_blocks(facts, &self.values.symbols, load.address);
+        let own = shared || by_block || unseen || self.is_handed_over(load);
         // The cell of another block is that block's to write.
         let foreign: Vec<InstId> = writes
             .iter()
@@ -343,8 +346,12 @@ impl<'a> Memory<'a> {
                 return self.order.unordered(write.inst, load.inst, Extent::GRID, true)
                     || self.order.unordered(load.inst, write.inst, Extent::GRID, true);
             }
-            self.races(facts, load, write, group, barrier, control)
-                && !(unseen && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
+            let races = self.races(facts, load, write, group, barrier, control)
+                || group == Extent::WARP
+                    && shared
+                    && self.races(facts, load, write, Extent::BLOCK, Extent::BLOCK, control)
+                    && self.across_warps(facts, load, write);
+            races && !(unseen && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
         };
         let race = |group: Extent| {
             let racing: Vec<InstId> = match listed {

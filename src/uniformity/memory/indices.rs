@@ -1,8 +1,8 @@
 //! Indices into one array, as two threads have them: may they be equal?
 
 use super::super::extent::Extent;
-use super::super::facts::Facts;
-use super::super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
+use super::super::facts::{Facts, Thread};
+use super::super::symbols::{Leaf, Node, Operator, Step, Symbol, Symbols};
 use crate::graph::{Axis, Source};
 use rustc_hash::FxHashMap;
 
@@ -26,6 +26,46 @@ pub fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> 
     let constant = x_constant - y_constant;
     let walk = apart.clone().next().is_some();
     Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
+}
+
+/// Numbers of blocks that are tried.
+const BLOCKS: i64 = 64;
+
+/// A cell that is picked by the block's index, but the same for several blocks: `cell[blockIdx.x / 2]`.
+pub fn is_of_several_blocks(facts: &Facts, symbols: &Symbols, address: Symbol) -> bool {
+    let is_block = |leaf: &Symbol| {
+        matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
+    };
+    // By step, what of the index hangs on the block.
+    let mut picks: Vec<Vec<(Symbol, i64)>> = Vec::new();
+    for step in symbols.steps(address) {
+        let Step::Index(index) = step else { continue };
+        let (terms, _) = symbols.terms(index);
+        picks.push(terms.into_iter().filter(|(term, _)| symbols.leaves(*term).iter().any(is_block)).collect());
+    }
+    let mut leaves: Vec<Symbol> = picks.iter().flatten().flat_map(|(term, _)| symbols.leaves(*term)).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    let (blocks, others): (Vec<Symbol>, Vec<Symbol>) = leaves.into_iter().partition(is_block);
+    let [block] = blocks[..] else { return false };
+    if !others.iter().all(|leaf| facts.agreement(*leaf).shown == Extent::GRID) {
+        return false;
+    }
+    let any = Thread { rank: 0, x: 0, y: 0, z: 0 };
+    // Factors nobody knows: some that are not made of one another.
+    let factor = |leaf: Symbol| others.iter().zip([1009, 10_007, 100_003]).find(|(other, _)| **other == leaf);
+    let place = |number: i64| -> Option<Vec<i64>> {
+        let given = |leaf: Symbol| if leaf == block { Some(number) } else { factor(leaf).map(|(_, factor)| factor) };
+        let cell = |terms: &Vec<(Symbol, i64)>| {
+            terms.iter().map(|(term, by)| facts.value(*term, &any, &given)?.checked_mul(*by)).sum::<Option<i64>>()
+        };
+        picks.iter().map(cell).collect()
+    };
+    let Some(places) = (0..BLOCKS).map(place).collect::<Option<Vec<_>>>() else { return false };
+    let mut apart = places.clone();
+    apart.sort_unstable();
+    apart.dedup();
+    apart.len() < places.len()
 }
 
 /// What differs between threads is the thread's own number, or that of its warp: `s[threadIdx.x + trip * blockDim.x]`,

@@ -32,11 +32,11 @@ impl Walk<'_, '_> {
         end
     }
 
-    /// A constant for each of its arguments, where it does not look into types.
+    /// A constant for each of its arguments.
     pub(super) fn concept(&mut self, source: &Source, start: usize, at: usize, templates: Vec<Tokens>) -> usize {
         let view = source.view;
         let end = view.behind_statement(at);
-        if view.identifier(at + 1).is_some() && !(at..end).any(|at| view.byte(at, b'{')) {
+        if view.identifier(at + 1).is_some() {
             let attributes = Attributes { is_constexpr: true, ..Attributes::default() };
             let mut found = self.found(source, ItemKind::Value, at + 1, start..end, &attributes);
             found.templates = templates;
