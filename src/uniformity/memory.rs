@@ -8,7 +8,7 @@ mod indices;
 mod warps;
 
 pub use indices::difference;
-use indices::{in_other_blocks, is_of_several_blocks};
+use indices::{in_other_blocks, is_of_several_blocks, meets_another_block};
 
 use super::evaluate::{Access, Values, buffers, roots, same_buffer};
 use super::extent::{Agreement, Extent};
@@ -82,6 +82,10 @@ impl<'a> Order<'a> {
             barriers[entry.index()].insert(0, (0, Extent::GRID));
         }
         Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default(), waiting: RefCell::default() }
+    }
+
+    pub fn block(&self, inst: InstId) -> BlockId {
+        self.block_of[inst.index()]
     }
 
     /// Whether some way leads from one instruction to the other without a barrier of the group between; `round`
@@ -329,7 +333,7 @@ impl<'a> Memory<'a> {
         // The cell of another block is that block's to write.
         let foreign: Vec<InstId> = writes
             .iter()
-            .filter(|write| own && !shared && !unseen && self.is_of_other_blocks(load, write))
+            .filter(|write| own && !shared && !unseen && self.is_of_other_blocks(facts, load, write))
             .map(|write| write.inst)
             .collect();
         let foreign = if foreign.is_empty() || self.is_waited_for(facts, load) { Vec::new() } else { foreign };
@@ -375,10 +379,11 @@ impl<'a> Memory<'a> {
 
     /// A cell that is picked by the block's index, and that other blocks write: `done[blockIdx.x - 1]` where each writes
     /// `done[blockIdx.x]`.
-    fn is_of_other_blocks(&self, load: &Access, write: &Access) -> bool {
+    fn is_of_other_blocks(&self, facts: &Facts, load: &Access, write: &Access) -> bool {
         let mut picked = false;
         let meets = self.overlap(load.address, write.address, &mut |x, y, _| {
-            let of_another = in_other_blocks(&self.values.symbols, x, y);
+            let symbols = &self.values.symbols;
+            let of_another = meets_another_block(facts, symbols, x, y).or_else(|| in_other_blocks(symbols, x, y));
             picked |= of_another == Some(true);
             of_another.unwrap_or(x == y)
         });

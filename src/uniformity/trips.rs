@@ -6,18 +6,49 @@ use super::facts::{Facts, Thread};
 use super::memory::{Memory, difference};
 use super::places::{Same, may_be_one, places};
 use super::symbols::{Leaf, Node, Symbol};
+use crate::graph::BlockId;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 impl Memory<'_> {
     /// The same of two accesses: which of several variables each leads to may hang on the trip.
     pub fn may_meet_now(&self, facts: &Facts, group: Extent, a: &Access, b: &Access) -> bool {
-        let mut same = |x, y, of_one| difference(&self.values.symbols, facts, group, x, y, of_one);
+        let mut same = |x, y, of_one| {
+            difference(&self.values.symbols, facts, group, x, y, of_one)
+                && !self.always_differ(facts, group, (a.block, b.block), x, y)
+        };
         let turns = self.order.flow.common_loop(a.block, b.block).and_then(|index| self.chosen_by_trip(index, a, b));
         match turns {
             Some(index) => self.meet_on_trips(facts, index, (a, 0), (b, 0), &mut same),
             None => self.overlap(a.address, b.address, &mut same),
         }
+    }
+
+    /// Two indices of one trip hang on one number that all threads of the group share, and differ whatever it is: `l % 3` and
+    /// `(l + 1) % 3`, `p` and `p ^ 1`.
+    fn always_differ(&self, facts: &Facts, group: Extent, (a, b): (BlockId, BlockId), x: Symbol, y: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let (of_x, of_y) = (symbols.leaves(x), symbols.leaves(y));
+        let mut leaves = of_x.iter().chain(of_y.iter());
+        let Some(leaf) = leaves.next().copied().filter(|first| leaves.all(|other| other == first)) else {
+            return false;
+        };
+        // Both have it on the same trip of the loop that sets it.
+        let set_at = match symbols.node(leaf) {
+            Node::Leaf(Leaf::Phi(block, _) | Leaf::Iteration(block)) => Some(*block),
+            Node::Leaf(Leaf::Load(inst)) => Some(self.order.block(*inst)),
+            Node::Leaf(Leaf::Source(_)) => None,
+            _ => return false,
+        };
+        let flow = self.order.flow;
+        let holds_both = |index: usize| flow.in_loop(a, index) && flow.in_loop(b, index);
+        let is_of_trip = set_at.and_then(|block| flow.loop_of[block.index()]).is_none_or(holds_both);
+        let at = |symbol: Symbol, number: i64| {
+            facts.value(symbol, &FIRST_THREAD, &|asked| (asked == leaf).then_some(number))
+        };
+        is_of_trip
+            && facts.agreement(leaf).shown >= group
+            && (0..TRIPS).all(|number| matches!((at(x, number), at(y, number)), (Some(x), Some(y)) if x != y))
     }
 
     /// Of a loop and those round it the first one on whose trip it hangs which variable one of two addresses leads to:

@@ -30,6 +30,37 @@ pub fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> 
 
 /// Numbers of blocks that are tried.
 const BLOCKS: i64 = 64;
+/// Sizes of a grid that are tried.
+const GRIDS: [i64; 4] = [2, 3, 8, 16];
+
+/// Whether an index that is worked out of the block's own and the grid's size leads to the cell that another block has by
+/// its own index: `(blockIdx.x + 1) % gridDim.x`, `blockIdx.x ^ 1`. `None` where it hangs on anything else.
+pub fn meets_another_block(facts: &Facts, symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> {
+    let is = |leaf: Symbol, wanted: fn(&Source) -> bool| matches!(symbols.node(leaf), Node::Leaf(Leaf::Source(source)) if wanted(source));
+    let is_block = |leaf: Symbol| is(leaf, |source| matches!(source, Source::BlockIdx(Axis::X) | Source::BlockRank));
+    let is_grid = |leaf: Symbol| is(leaf, |source| matches!(source, Source::GridDim(Axis::X)));
+    let own = symbols.leaves(y);
+    let leaves = symbols.leaves(x);
+    if !own.iter().all(|leaf| is_block(*leaf)) || own.is_empty() || !leaves.iter().any(|leaf| is_block(*leaf)) {
+        return None;
+    }
+    if !leaves.iter().all(|leaf| is_block(*leaf) || is_grid(*leaf)) {
+        return None;
+    }
+    let any = Thread { rank: 0, x: 0, y: 0, z: 0 };
+    let cell = |index: Symbol, grid: i64, block: i64| {
+        facts.value(index, &any, &|leaf| if is_grid(leaf) { Some(grid) } else { is_block(leaf).then_some(block) })
+    };
+    let mut meets = false;
+    for grid in GRIDS {
+        let cells: Vec<i64> = (0..grid).map(|block| cell(y, grid, block)).collect::<Option<_>>()?;
+        for block in 0..grid {
+            let read = cell(x, grid, block)?;
+            meets |= cells.iter().zip(0..).any(|(written, by)| by != block && *written == read);
+        }
+    }
+    Some(meets)
+}
 
 /// A cell that is picked by the block's index, but the same for several blocks: `cell[blockIdx.x / 2]`.
 pub fn is_of_several_blocks(facts: &Facts, symbols: &Symbols, address: Symbol) -> bool {
