@@ -31,7 +31,7 @@ use crate::uniformity::facts::Facts;
 use crate::uniformity::memory::Order;
 use crate::uniformity::state::Origin;
 use crate::uniformity::symbols::{Leaf, Node, Step, Symbol};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the user decides about the rules' meaning.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -49,14 +49,21 @@ pub struct Check<'a> {
     pub home: &'a dyn Fn(At) -> Home,
     dependences: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<Vec<Dependence>>>>,
     known: std::cell::RefCell<FxHashMap<(BlockId, Extent), Known>>,
+    /// Blocks that a group comes to as a whole, as all forks in front of them go one way for it.
+    whole: std::cell::RefCell<FxHashSet<(BlockId, Extent)>>,
     /// Made when the first race asks for it.
     order: std::cell::OnceCell<Order<'a>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
     /// Who comes where, in blocks of all sizes.
     sizes: std::cell::OnceCell<Vec<reach::Reach>>,
-    /// Findings that may still be given a witness.
+    /// By block: `sizes::asking`.
+    asking: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<[BlockId]>>>,
+    /// Whether some thread ends by a written return or exit, and whether some function returns early.
+    exits: std::cell::OnceCell<(bool, bool)>,
+    /// Findings that may still be given a witness, and blocks that may be walked through in search of one.
     witnesses: std::cell::Cell<usize>,
+    witness_steps: std::cell::Cell<usize>,
 }
 
 /// What the guards of a block say, and by which fork.
@@ -64,6 +71,8 @@ type Known = std::rc::Rc<[(BlockId, conditions::Conjunct)]>;
 
 /// Findings of one graph that get a witness: each takes a walk over the whole of it.
 const MAX_WITNESSES: usize = 100;
+/// Blocks walked through for all of them.
+const MAX_WITNESS_STEPS: usize = 20_000_000;
 
 /// Before it is worded: a barrier, the fork that leads, and which rule they break.
 #[derive(Debug)]
@@ -139,10 +148,14 @@ impl<'a> Check<'a> {
             home,
             dependences: Default::default(),
             known: Default::default(),
+            whole: Default::default(),
             order: Default::default(),
             ledger: Default::default(),
             sizes: Default::default(),
+            asking: Default::default(),
+            exits: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
+            witness_steps: std::cell::Cell::new(MAX_WITNESS_STEPS),
         }
     }
 
@@ -155,6 +168,28 @@ impl<'a> Check<'a> {
         })
     }
 
+    /// No fork that decides whether a block runs parts the group. Blocks behind others go by what was found for those.
+    pub fn comes_whole(&self, block: BlockId, need: Extent) -> bool {
+        let mut whole = self.whole.borrow_mut();
+        let mut found = Vec::new();
+        let mut work = vec![block];
+        while let Some(block) = work.pop() {
+            if !whole.insert((block, need)) {
+                continue;
+            }
+            found.push(block);
+            let forks = self.analysed.flow.control.direct(block).iter().map(|each| each.fork);
+            for fork in forks {
+                if self.analysed.fork(&self.facts, fork).shown < need {
+                    found.into_iter().for_each(|block| _ = whole.remove(&(block, need)));
+                    return false;
+                }
+                work.push(fork);
+            }
+        }
+        true
+    }
+
     /// `conditions::known`, asked once.
     fn known(&self, block: BlockId, need: Extent) -> Known {
         let found = self.known.borrow().get(&(block, need)).cloned();
@@ -162,6 +197,16 @@ impl<'a> Check<'a> {
             let known: Known = conditions::known(self, block, need).into();
             self.known.borrow_mut().insert((block, need), known.clone());
             known
+        })
+    }
+
+    /// `sizes::asking`, asked once.
+    fn asking(&self, block: BlockId) -> std::rc::Rc<[BlockId]> {
+        let found = self.asking.borrow().get(&block).cloned();
+        found.unwrap_or_else(|| {
+            let asking: std::rc::Rc<[BlockId]> = sizes::asking(self, block).into();
+            self.asking.borrow_mut().insert(block, asking.clone());
+            asking
         })
     }
 

@@ -10,12 +10,11 @@
 //! What it does not know: values. Which edges are dead is told to it.
 
 pub mod control;
+mod dominators;
 pub mod loops;
 pub mod postdom;
 
 use crate::graph::{BlockId, End, Graph, InstId, Op};
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
 use rustc_hash::FxHashSet;
 
 /// Edges that no thread takes.
@@ -69,7 +68,7 @@ impl Flow {
                 predecessors[to.index()].push(*from);
             }
         }
-        let dominator = dominators(count, &successors, &order);
+        let dominator = dominators(&order, &position, &predecessors);
         let interval = intervals(&dominator, &order);
         let mut flow = Flow {
             order,
@@ -238,25 +237,13 @@ fn reverse_post_order(successors: &[Vec<BlockId>]) -> (Vec<BlockId>, Vec<u32>) {
     (order, position)
 }
 
-fn dominators(count: usize, successors: &[Vec<BlockId>], order: &[BlockId]) -> Vec<BlockId> {
-    let mut result: Vec<BlockId> = (0..count as u32).map(BlockId).collect();
-    if order.is_empty() {
-        return result;
-    }
-    let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(count, count * 2);
-    for _ in 0..count {
-        graph.add_node(());
-    }
-    for from in order {
-        for to in &successors[from.index()] {
-            graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), ());
-        }
-    }
-    let tree = simple_fast(&graph, NodeIndex::new(0));
-    for block in order {
-        if let Some(above) = tree.immediate_dominator(NodeIndex::new(block.index())) {
-            result[block.index()] = BlockId(above.index() as u32);
-        }
+/// Of each block; those that cannot run have themselves.
+fn dominators(order: &[BlockId], position: &[u32], predecessors: &[Vec<BlockId>]) -> Vec<BlockId> {
+    let mut result: Vec<BlockId> = (0..position.len() as u32).map(BlockId).collect();
+    let nodes: Vec<usize> = order.iter().map(|block| block.index()).collect();
+    let above = dominators::immediate(&nodes, position, |node| predecessors[node].iter().map(|from| from.index()));
+    for (block, above) in order.iter().zip(above) {
+        result[block.index()] = order[above as usize];
     }
     result
 }

@@ -8,6 +8,7 @@
 pub mod evaluate;
 pub mod extent;
 pub mod facts;
+mod interned;
 pub mod memory;
 mod passing;
 mod places;
@@ -176,6 +177,7 @@ fn first_test(values: &mut Values, each: &Loop) -> Option<Symbol> {
 fn wanted(graph: &Graph, flow: &Flow, values: &Values) -> Vec<Symbol> {
     let mut wanted = Vec::new();
     let mut forks = rustc_hash::FxHashSet::default();
+    let mut guarded = Vec::new();
     for block in &flow.order {
         let mut holds_barrier = false;
         for inst in &graph.blocks[block.index()].insts {
@@ -185,8 +187,12 @@ fn wanted(graph: &Graph, flow: &Flow, values: &Values) -> Vec<Symbol> {
             }
         }
         if holds_barrier {
-            forks.extend(flow.control.all(*block).iter().map(|each| each.fork));
+            guarded.push(*block);
         }
+    }
+    while let Some(block) = guarded.pop() {
+        let before = flow.control.direct(block).iter().map(|each| each.fork);
+        guarded.extend(before.filter(|fork| forks.insert(*fork)));
     }
     wanted.extend(forks.into_iter().filter_map(|fork: BlockId| values.condition[fork.index()]));
     wanted

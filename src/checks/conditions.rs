@@ -99,8 +99,8 @@ pub fn follows(check: &Check, inst: InstId, dependence: Dependence, need: Extent
     let known = check.known(check.analysed.block(inst), need);
     let others = || known.iter().filter(|(fork, _)| *fork != dependence.fork).map(|(_, known)| known);
     let all_said = asked.iter().all(|asked| others().any(|known| known == asked || negative_from(check, known, asked)));
-    if all_said {
-        return true;
+    if all_said || others().next().is_none() {
+        return all_said;
     }
     // Who leaves a loop has done so on an earlier trip, on which other things held.
     let flow = &check.analysed.flow;

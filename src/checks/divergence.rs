@@ -11,6 +11,9 @@ use crate::uniformity::extent::Extent;
 /// A barrier for a group of known size.
 pub fn check(check: &Check, inst: InstId, barrier: &Barrier, need: Extent) -> Option<Verdict> {
     let block = check.analysed.block(inst);
+    if check.comes_whole(block, need) {
+        return None;
+    }
     let within_warp = need <= Extent::WARP && !matches!(barrier.group, Group::Counted { .. });
     let splitting: Vec<(Dependence, Ways)> = check
         .dependences(block)

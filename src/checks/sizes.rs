@@ -6,7 +6,7 @@
 use super::Check;
 use super::reach::{self, Reach};
 use crate::flow::control::Dependence;
-use crate::graph::InstId;
+use crate::graph::{BlockId, InstId};
 use crate::uniformity::extent::Extent;
 
 /// In every block that comes to the barrier, all its threads go one way at the fork.
@@ -16,13 +16,7 @@ pub fn settle(check: &Check, inst: InstId, dependence: Dependence) -> bool {
         return false;
     }
     let block = check.analysed.block(inst);
-    let asks = check.dependences(block).iter().any(|each| {
-        let on = check.analysed.values.condition[each.fork.index()];
-        each.fork != dependence.fork
-            && check.analysed.fork(&check.facts, each.fork).shown >= Extent::BLOCK
-            && on.is_some_and(|on| reach::speaks_of_the_block(check, on))
-    });
-    if !asks {
+    if check.asking(block).iter().all(|fork| *fork == dependence.fork) {
         return false;
     }
     let sizes = check.sizes.get_or_init(|| {
@@ -35,4 +29,14 @@ pub fn settle(check: &Check, inst: InstId, dependence: Dependence) -> bool {
             || reach.all_go_one_way(check, dependence.fork)
     };
     !coming.is_empty() && coming.len() < sizes.len() && coming.iter().all(keeps_together)
+}
+
+/// Forks in front of a block by which all its threads go one way, asking for its size.
+pub fn asking(check: &Check, block: BlockId) -> Vec<BlockId> {
+    let asks = |fork: &BlockId| {
+        let on = check.analysed.values.condition[fork.index()];
+        check.analysed.fork(&check.facts, *fork).shown >= Extent::BLOCK
+            && on.is_some_and(|on| reach::speaks_of_the_block(check, on))
+    };
+    check.dependences(block).iter().map(|each| each.fork).filter(asks).collect()
 }

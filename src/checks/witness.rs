@@ -80,6 +80,8 @@ pub fn find(check: &Check, inst: InstId, verdict: &Verdict) -> Option<Witness> {
                         if goes.is_empty() || goes == everyone && verdict.need < Extent::CLUSTER {
                             return Some(goes);
                         }
+                        let steps = check.analysed.flow.order.len();
+                        check.witness_steps.set(check.witness_steps.get().checked_sub(steps)?);
                         let before = match thorough {
                             true => reach::reach_with(check, block, &asked, Some(&values)),
                             false => reach::reach_with(check, block, &asked, None),

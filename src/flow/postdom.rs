@@ -1,9 +1,7 @@
 //! Post-dominators: add one exit behind all ends, give each endless loop a way to it, turn all edges round, compute.
 
-use super::Flow;
+use super::{Flow, dominators};
 use crate::graph::BlockId;
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
 
 pub struct PostDominators {
     /// The immediate post-dominator, `None` where it is the one exit.
@@ -13,43 +11,67 @@ pub struct PostDominators {
 impl PostDominators {
     pub fn new(flow: &Flow) -> PostDominators {
         let count = flow.successors.len();
-        let exit = NodeIndex::new(count);
-        let mut graph: DiGraph<(), (), u32> = DiGraph::with_capacity(count + 1, count * 2);
-        for _ in 0..=count {
-            graph.add_node(());
-        }
+        let exit = count;
+        // Blocks with an edge to the one exit.
+        let mut ends: Vec<BlockId> =
+            flow.order.iter().copied().filter(|from| flow.successors[from.index()].is_empty()).collect();
         let mut reaches = vec![false; count];
-        let mut work = Vec::new();
-        for from in &flow.order {
-            for to in &flow.successors[from.index()] {
-                graph.add_edge(NodeIndex::new(to.index()), NodeIndex::new(from.index()), ());
-            }
-            if flow.successors[from.index()].is_empty() {
-                graph.add_edge(exit, NodeIndex::new(from.index()), ());
-                work.push(*from);
-            }
-        }
-        mark(flow, &mut reaches, work);
+        mark(flow, &mut reaches, ends.clone());
         // The last block in order of what cannot end is a latch of the outermost endless loop: it gets a way out.
         for from in flow.order.iter().rev() {
             if !reaches[from.index()] {
-                graph.add_edge(exit, NodeIndex::new(from.index()), ());
+                ends.push(*from);
                 mark(flow, &mut reaches, vec![*from]);
             }
         }
-        let tree = simple_fast(&graph, exit);
-        let immediate = (0..count)
-            .map(|index| {
-                let above = tree.immediate_dominator(NodeIndex::new(index))?;
-                (above != exit).then(|| BlockId(above.index() as u32))
-            })
-            .collect();
+        let mut is_end = vec![false; count];
+        ends.iter().for_each(|end| is_end[end.index()] = true);
+        let (order, position) = backwards(flow, &ends);
+        let above = dominators::immediate(&order, &position, |node| {
+            let onward = flow.successors[node].iter().map(|to| to.index());
+            onward.chain(is_end[node].then_some(exit))
+        });
+        let mut immediate = vec![None; count];
+        for (node, above) in order.iter().zip(above).skip(1) {
+            let above = order[above as usize];
+            immediate[*node] = (above != exit).then_some(BlockId(above as u32));
+        }
         PostDominators { immediate }
     }
 
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         self.immediate[block.index()]
     }
+}
+
+/// Reverse post-order from the one exit against all edges, and the position of each node in it.
+fn backwards(flow: &Flow, ends: &[BlockId]) -> (Vec<usize>, Vec<u32>) {
+    let exit = flow.successors.len();
+    let targets = |node: usize| if node == exit { ends } else { &flow.predecessors[node] };
+    let mut seen = vec![false; exit + 1];
+    let mut order = Vec::with_capacity(flow.order.len() + 1);
+    let mut stack = vec![(exit, 0)];
+    seen[exit] = true;
+    while let Some((node, next)) = stack.last_mut() {
+        match targets(*node).get(*next) {
+            Some(to) => {
+                *next += 1;
+                if !std::mem::replace(&mut seen[to.index()], true) {
+                    stack.push((to.index(), 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    let mut position = vec![u32::MAX; exit + 1];
+    for (at, node) in order.iter().enumerate() {
+        position[*node] = at as u32;
+    }
+    (order, position)
 }
 
 fn mark(flow: &Flow, reaches: &mut [bool], mut work: Vec<BlockId>) {

@@ -4,6 +4,7 @@
 //! component: scopes, overloads and template arguments are the caller's business.
 
 use super::expand::Unit;
+use super::expand::unit::Timeline;
 use super::index::Files;
 use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Lost, Made, Tokens};
 use super::lexer::Token;
@@ -14,7 +15,7 @@ use crate::text::{FileId, Range};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The program in view.
 pub struct Tree {
@@ -31,7 +32,22 @@ pub struct Tree {
     includers: Vec<OnceLock<Box<[FileId]>>>,
     /// For each file, what those see that include it.
     beside: Vec<OnceLock<Box<[FileId]>>>,
+    recent: Mutex<Recent>,
 }
+
+/// What was worked out of late and will soon be asked for again.
+#[derive(Default)]
+struct Recent {
+    /// Texts of items; the program and the reader of launches want each once.
+    texts: FxHashMap<ItemId, ItemText>,
+    /// Their bytes.
+    kept: usize,
+    timelines: FxHashMap<FileId, Arc<Timeline>>,
+}
+
+/// Bytes of texts, and timelines, that are kept.
+const MAX_TEXTS: usize = 256 << 10;
+const MAX_TIMELINES: usize = 16;
 
 /// A function, class, value or alias at namespace or class scope.
 #[derive(Clone, Debug)]
@@ -121,6 +137,7 @@ impl Tree {
             declared_in: FxHashMap::default(),
             includers,
             beside,
+            recent: Mutex::default(),
         };
         tree.link_methods();
         tree.link_declarations();
@@ -237,7 +254,10 @@ impl Tree {
         if let ItemKind::Enumerator { enumeration, .. } = item.kind {
             return self.text(ItemId(enumeration));
         }
-        self.with_source(id, |source| match &item.kind {
+        if let Some(known) = self.recent().texts.remove(&id) {
+            return known;
+        }
+        let text = self.with_source(id, |source| match &item.kind {
             ItemKind::Function(parts) => items::function_text(source, &self.found(item), parts),
             ItemKind::Class(_) => items::class_text(source, &self.found(item), &self.hidden_in(id)),
             ItemKind::Alias if self.class_named_twice(id).is_some() => {
@@ -245,7 +265,19 @@ impl Tree {
                 items::alias_text(source, &self.found(item), class)
             }
             _ => items::plain_text(source, item.tokens.clone()),
-        })
+        });
+        let mut recent = self.recent();
+        if recent.kept > MAX_TEXTS {
+            recent.texts.clear();
+            recent.kept = 0;
+        }
+        recent.kept += text.expanded.text.len();
+        recent.texts.insert(id, text.clone());
+        text
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All names of items, in no order.
@@ -329,14 +361,29 @@ impl Tree {
         match item.made {
             Some(made) => use_source(&items::Source::Made(&parts.made[made as usize])),
             None => {
+                let known = self.recent().timelines.get(&item.file).cloned();
+                let is_known = known.is_some();
                 let unit = Unit::new(&self.files, item.file);
-                match parts.dead.as_ref().filter(|_| item.in_dead_branch) {
+                let unit = match known {
+                    Some(timeline) => unit.with_timeline(timeline),
+                    None => unit,
+                };
+                let found = match parts.dead.as_ref().filter(|_| item.in_dead_branch) {
                     Some(selection) => {
-                        let unit = flipped(&unit, &parts.selection).unwrap_or(unit);
-                        use_source(&items::Source::File { unit: &unit, selection })
+                        let flipped = flipped(&unit, &parts.selection);
+                        let unit = flipped.as_ref().unwrap_or(&unit);
+                        use_source(&items::Source::File { unit, selection })
                     }
                     None => use_source(&items::Source::File { unit: &unit, selection: &parts.selection }),
+                };
+                if let (false, Some(timeline)) = (is_known, unit.known_timeline()) {
+                    let mut recent = self.recent();
+                    if recent.timelines.len() >= MAX_TIMELINES {
+                        recent.timelines.clear();
+                    }
+                    recent.timelines.insert(item.file, timeline);
                 }
+                found
             }
         }
     }

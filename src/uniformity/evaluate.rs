@@ -142,6 +142,8 @@ struct Evaluator<'a> {
     asked: RefCell<FxHashSet<Symbol>>,
     /// By expression and loop; leaves are quicker asked anew.
     variant: FxHashMap<(Symbol, usize), bool>,
+    /// By address, the path among the thread's own variables that it surely leads to.
+    exact: Vec<Option<KeyId>>,
     out: Vec<Option<State>>,
     heads: Vec<Head>,
     lifetimes: Lifetimes,
@@ -194,6 +196,7 @@ pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -
         written: None,
         asked: RefCell::default(),
         variant: FxHashMap::default(),
+        exact: Vec::new(),
         out: Vec::new(),
         heads: Vec::new(),
         lifetimes: Lifetimes::new(graph),
@@ -305,6 +308,18 @@ pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
 
 /// The same, where pointers that an argument holds as members are told apart: `p.rows`, `p.sums`.
 pub fn buffers(values: &Values, address: Symbol) -> Vec<Symbol> {
+    let base = values.symbols.base(address);
+    let leads_on = matches!(
+        values.symbols.node(base),
+        Node::Select(..)
+            | Node::Sum { .. }
+            | Node::Leaf(
+                Leaf::Left(..) | Leaf::Phi(..) | Leaf::Mixed(..) | Leaf::Load(_) | Leaf::Source(Source::Param { .. })
+            )
+    );
+    if !leads_on {
+        return vec![base];
+    }
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
     let mut work = VecDeque::from([address]);
@@ -457,7 +472,7 @@ impl Evaluator<'_> {
                 break;
             }
             let header = self.flow.loops[index].header;
-            for key in state.keys().collect::<Vec<_>>() {
+            for key in (0..state.len()).map(|key| KeyId(key as u32)) {
                 let Some(slot) = state.get(key) else { continue };
                 if !self.lives(key, to) {
                     state.set(key, None);

@@ -8,7 +8,7 @@ mod lines;
 mod threads;
 
 pub use bounds::Bounds;
-pub use threads::Thread;
+pub use threads::{Column, Thread};
 
 use super::extent::{Agreement, Extent};
 use super::shape::Shape;

@@ -84,7 +84,7 @@ impl Keys {
         found
     }
 
-    fn find(&self, object: ObjectId, steps: &[KeyStep]) -> Option<KeyId> {
+    pub fn find(&self, object: ObjectId, steps: &[KeyStep]) -> Option<KeyId> {
         self.known.get(&(object, steps.to_vec())).copied()
     }
 }

@@ -8,12 +8,13 @@
 //! What it does not know: how much a value agrees (`agreement`), or when (`evaluate`).
 
 use super::extent::Extent;
-use super::facts::Bounds;
+use super::facts::{Bounds, Column};
+use super::interned::Interned;
 use crate::graph::{BlockId, InstId, ObjectId, Source, To};
 use crate::program::Name;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
-use std::collections::hash_map::Entry;
+use std::hash::BuildHasher;
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
@@ -93,7 +94,9 @@ const MAX_TERMS: usize = 12;
 pub struct Symbols {
     nodes: Vec<Node>,
     depth: Vec<u16>,
-    interned: FxHashMap<Node, Symbol>,
+    interned: Interned,
+    /// By object, its address.
+    addresses: Vec<Option<Symbol>>,
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
@@ -110,6 +113,8 @@ pub struct Symbols {
 pub struct Known {
     /// How far symbols agree that were worked out thread by thread.
     pub enumerated: FxHashMap<Symbol, Option<Extent>>,
+    /// Of some of them, the values.
+    pub columns: FxHashMap<Symbol, Column>,
     pub bounds: FxHashMap<Symbol, Bounds>,
     pub divisors: FxHashMap<Symbol, u64>,
     pub decisions: FxHashMap<Symbol, Option<bool>>,
@@ -132,7 +137,8 @@ impl Symbols {
         let mut symbols = Symbols {
             nodes: Vec::new(),
             depth: Vec::new(),
-            interned: FxHashMap::default(),
+            interned: Interned::default(),
+            addresses: Vec::new(),
             dimensions,
             rank: None,
             selects: FxHashMap::default(),
@@ -181,20 +187,19 @@ impl Symbols {
     }
 
     fn intern(&mut self, node: Node) -> Symbol {
-        let new = match self.interned.entry(node) {
-            Entry::Occupied(known) => return *known.get(),
-            Entry::Vacant(new) => new,
-        };
+        let hash = FxBuildHasher.hash_one(&node);
+        if let Some(known) = self.interned.find(hash, |known| self.nodes[known as usize] == node) {
+            return Symbol(known);
+        }
         // A leaf's agreement comes out of a table, however deep what it stands for.
         let mut depth = 1;
-        if !matches!(new.key(), Node::Leaf(_)) {
-            any_child(new.key(), |child| {
+        if !matches!(node, Node::Leaf(_)) {
+            any_child(&node, |child| {
                 depth = depth.max(1 + self.depth[child.0 as usize]);
                 false
             });
         }
         if depth > MAX_DEPTH {
-            let node = new.into_key();
             let mut leaves: Vec<Symbol> = Vec::new();
             self.walk(children(&node), |at, node, work| {
                 match node {
@@ -208,9 +213,12 @@ impl Symbols {
             leaves.dedup();
             return self.intern(Node::Leaf(Leaf::Opaque(leaves.into())));
         }
-        self.nodes.push(new.key().clone());
+        let symbol = self.nodes.len() as u32;
+        let nodes = &self.nodes;
+        self.interned.insert(hash, symbol, |known| FxBuildHasher.hash_one(&nodes[known as usize]));
+        self.nodes.push(node);
         self.depth.push(depth);
-        *new.insert(Symbol(self.nodes.len() as u32 - 1))
+        Symbol(symbol)
     }
 
     pub fn int(&mut self, value: i64) -> Symbol {
@@ -750,7 +758,15 @@ impl Symbols {
     // ---------------------------------------------------------------- addresses
 
     pub fn address(&mut self, object: ObjectId) -> Symbol {
-        self.intern(Node::Address(object))
+        if let Some(Some(known)) = self.addresses.get(object.index()) {
+            return *known;
+        }
+        let symbol = self.intern(Node::Address(object));
+        if self.addresses.len() <= object.index() {
+            self.addresses.resize(object.index() + 1, None);
+        }
+        self.addresses[object.index()] = Some(symbol);
+        symbol
     }
 
     /// `base[index]`, or `base + index`. Steps over one array add up; a row of an array of arrays is a step of its own.

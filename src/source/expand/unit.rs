@@ -12,6 +12,7 @@ use crate::text::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// How deep conditions may rest on macros that rest on conditions.
 const MAX_DEPTH: u32 = 60;
@@ -22,7 +23,7 @@ const MAX_INCLUDERS: usize = 256;
 pub struct Unit<'f> {
     pub files: &'f Files,
     pub file: FileId,
-    timeline: OnceCell<Timeline>,
+    timeline: OnceCell<Arc<Timeline>>,
     forced: FxHashMap<u32, bool>,
     names: RefCell<FxHashMap<MacroName, History>>,
     verdicts: RefCell<FxHashMap<(FileId, u32), Verdict>>,
@@ -289,7 +290,17 @@ impl<'f> Unit<'f> {
     }
 
     fn timeline(&self) -> &Timeline {
-        self.timeline.get_or_init(|| Timeline::new(self.files, self.file))
+        self.timeline.get_or_init(|| Arc::new(Timeline::new(self.files, self.file)))
+    }
+
+    /// The order of its files, if it has been asked for.
+    pub(in crate::source) fn known_timeline(&self) -> Option<Arc<Timeline>> {
+        self.timeline.get().cloned()
+    }
+
+    /// The same unit, whose order of files is known.
+    pub(in crate::source) fn with_timeline(self, timeline: Arc<Timeline>) -> Unit<'f> {
+        Unit { timeline: OnceCell::from(timeline), ..self }
     }
 
     fn history(&self, name: MacroName) -> History {
@@ -368,7 +379,7 @@ impl History {
 }
 
 /// The order in which a compiler comes by the files of a unit.
-struct Timeline {
+pub(in crate::source) struct Timeline {
     files: Vec<Passage>,
     /// For each file of the unit one stretch, and one more after each include that brought something new:
     /// the first token of the stretch, and its rank.

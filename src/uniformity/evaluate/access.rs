@@ -53,6 +53,30 @@ impl Evaluator<'_> {
         (targets, false)
     }
 
+    /// The path of the thread's own that an address surely leads to, if it was asked for before.
+    fn exact(&self, address: Symbol) -> Option<KeyId> {
+        self.exact.get(Symbols::index(address)).copied().flatten()
+    }
+
+    fn note_exact(&mut self, address: Symbol, targets: &[(ObjectId, Vec<KeyStep>)]) {
+        let [(object, path)] = targets else { return };
+        let base = self.values.symbols.base(address);
+        if matches!(self.values.symbols.node(base), Node::Address(_))
+            && !path.contains(&KeyStep::Any)
+            && let Some(key) = self.values.keys.find(*object, path)
+        {
+            self.set_exact(address, key);
+        }
+    }
+
+    fn set_exact(&mut self, address: Symbol, key: KeyId) {
+        let at = Symbols::index(address);
+        if self.exact.len() <= at {
+            self.exact.resize(self.values.symbols.len(), None);
+        }
+        self.exact[at] = Some(key);
+    }
+
     pub(super) fn is_local(&self, address: Symbol) -> bool {
         let base = self.values.symbols.base(address);
         matches!(self.values.symbols.node(base), Node::Address(object) if self.graph.objects[object.index()].kind == ObjectKind::Local)
@@ -67,7 +91,13 @@ impl Evaluator<'_> {
         is_volatile: bool,
         read_only: bool,
     ) -> Symbol {
+        if let Some(slot) = self.exact(address).and_then(|key| state.get(key)) {
+            let origins = Some(slot.origin).filter(|origin| *origin != Origin::Inst(id)).into_iter().collect();
+            self.values.seen.insert(id, origins);
+            return slot.value;
+        }
         let (targets, _) = self.targets(address);
+        self.note_exact(address, &targets);
         if targets.is_empty() && !self.is_local(address) {
             return self.load_shared(id, block, address, is_volatile, read_only);
         }
@@ -165,9 +195,20 @@ impl Evaluator<'_> {
         address: Symbol,
         value: Option<Symbol>,
     ) {
-        let (targets, sure) = self.targets(address);
+        if let (Some(key), Some(value)) = (self.exact(address), value) {
+            self.put_at(state, key, Slot { value, origin: Origin::Inst(id) });
+            return;
+        }
+        let (mut targets, sure) = self.targets(address);
         if !self.is_local(address) {
             self.values.writes.push(Access { inst: id, block, address, value });
+        } else if let (true, 1, Some(value)) = (sure, targets.len(), value)
+            && let Some((object, path)) = targets.pop()
+        {
+            let key = self.values.keys.intern(object, path);
+            self.set_exact(address, key);
+            self.put_at(state, key, Slot { value, origin: Origin::Inst(id) });
+            return;
         }
         let computed = self.computed(address);
         for (object, path) in targets {
@@ -202,6 +243,10 @@ impl Evaluator<'_> {
 
     fn put(&mut self, state: &mut State, object: ObjectId, path: Vec<KeyStep>, slot: Slot) {
         let key = self.values.keys.intern(object, path);
+        self.put_at(state, key, slot);
+    }
+
+    fn put_at(&self, state: &mut State, key: KeyId, slot: Slot) {
         for part in self.values.keys.parts(key) {
             if state.get(part).is_some() {
                 state.set(part, None);

@@ -4,6 +4,7 @@ use super::super::extent::Extent;
 use super::super::symbols::{Leaf, Node, Operator, Symbol, narrowed};
 use super::Facts;
 use crate::graph::{Axis, Source, To};
+use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
 impl Facts<'_> {
@@ -46,18 +47,48 @@ impl Facts<'_> {
         if !self.only_thread_index(symbol) {
             return None;
         }
-        self.each_thread(symbol, &|_| None)
+        self.column(symbol)
+    }
+
+    /// The value in each thread; one that took long is kept, for the expressions that it is a part of.
+    fn column(&self, symbol: Symbol) -> Option<Vec<i64>> {
+        let mut column = Column::default();
+        let mut looked_at = 0;
+        let most = self.shape.most_threads();
+        {
+            let columns = &self.symbols.known.borrow().columns;
+            if let Some(known) = columns.get(&symbol).filter(|known| known.values.len() == most as usize) {
+                return Some(known.values.clone());
+            }
+            let walk = Walk { given: &|_| None, left: Cell::new(0), spent: Cell::new(0), columns: Some(columns) };
+            for rank in 0..most {
+                walk.left.set(MAX_VISITS);
+                let Some(value) = self.value_within(symbol, &self.thread(rank), &walk) else { break };
+                column.values.push(value);
+                column.visits.push((MAX_VISITS - walk.left.get()) as u16);
+            }
+            looked_at += walk.spent.get();
+        }
+        let whole = (column.values.len() == most as usize).then(|| column.values.clone());
+        if looked_at > LONG_COLUMN {
+            let columns = &mut self.symbols.known.borrow_mut().columns;
+            if columns.len() >= MAX_COLUMNS {
+                columns.clear();
+            }
+            columns.insert(symbol, column);
+        }
+        whole
+    }
+
+    /// A thread of the block by its rank.
+    fn thread(&self, rank: u32) -> Thread {
+        let [across, down, _] = self.shape.block.unwrap_or([self.shape.most_threads(), 1, 1]);
+        Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down }
     }
 
     /// Like `per_thread`, with values given for other leaves.
     pub fn each_thread(&self, symbol: Symbol, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<Vec<i64>> {
-        let [across, down, _] = self.shape.block.unwrap_or([self.shape.most_threads(), 1, 1]);
-        (0..self.shape.most_threads())
-            .map(|rank| {
-                let thread = Thread { rank, x: rank % across, y: rank / across % down, z: rank / across / down };
-                self.value(symbol, &thread, given)
-            })
-            .collect()
+        (0..self.shape.most_threads()).map(|rank| self.value(symbol, &self.thread(rank), given)).collect()
     }
 
     pub fn only_thread_index(&self, symbol: Symbol) -> bool {
@@ -79,18 +110,24 @@ impl Facts<'_> {
 
     /// The value in one thread; leaves other than thread indices by `given`.
     pub fn value(&self, symbol: Symbol, thread: &Thread, given: &dyn Fn(Symbol) -> Option<i64>) -> Option<i64> {
-        self.value_within(symbol, thread, given, &Cell::new(MAX_VISITS))
+        let walk = Walk { given, left: Cell::new(MAX_VISITS), spent: Cell::new(0), columns: None };
+        self.value_within(symbol, thread, &walk)
     }
 
-    fn value_within(
-        &self,
-        symbol: Symbol,
-        thread: &Thread,
-        given: &dyn Fn(Symbol) -> Option<i64>,
-        left: &Cell<u32>,
-    ) -> Option<i64> {
-        left.set(left.get().checked_sub(1)?);
-        let of = |symbol: Symbol| self.value_within(symbol, thread, given, left);
+    fn value_within(&self, symbol: Symbol, thread: &Thread, walk: &Walk) -> Option<i64> {
+        if let Some(columns) = walk.columns
+            && !columns.is_empty()
+            && let Some(column) = columns.get(&symbol)
+            && let Some(visits) = column.visits.get(thread.rank as usize)
+            && let Some(left) = walk.left.get().checked_sub(u32::from(*visits))
+        {
+            walk.left.set(left);
+            walk.spent.set(walk.spent.get() + 1);
+            return Some(column.values[thread.rank as usize]);
+        }
+        walk.left.set(walk.left.get().checked_sub(1)?);
+        walk.spent.set(walk.spent.get() + 1);
+        let of = |symbol: Symbol| self.value_within(symbol, thread, walk);
         Some(match self.symbols.node(symbol) {
             Node::Int(value) => *value,
             Node::Leaf(Leaf::Source(Source::ThreadIdx(axis))) => i64::from(match axis {
@@ -101,7 +138,7 @@ impl Facts<'_> {
             Node::Leaf(Leaf::Source(Source::ThreadRank)) => i64::from(thread.rank),
             Node::Leaf(Leaf::Source(Source::Lane)) => i64::from(thread.rank % 32),
             Node::Leaf(Leaf::Source(Source::Warp)) => i64::from(thread.rank / 32),
-            Node::Leaf(_) => given(symbol)?,
+            Node::Leaf(_) => (walk.given)(symbol)?,
             Node::Sum { terms, constant } => {
                 let mut total = *constant;
                 for (term, factor) in terms {
@@ -189,6 +226,29 @@ impl Facts<'_> {
 
 /// Nodes looked at for one value; a shared subexpression counts each time.
 const MAX_VISITS: u32 = 2_000;
+/// Nodes looked at for the values of all threads, beyond which they are kept.
+const LONG_COLUMN: u32 = 10_000;
+/// Columns kept for one graph.
+const MAX_COLUMNS: usize = 1_000;
+
+/// What an expression of the thread index comes to in each thread, by rank, as far as it was followed, and how many nodes
+/// were looked at for it.
+#[derive(Debug, Default)]
+pub struct Column {
+    values: Vec<i64>,
+    visits: Vec<u16>,
+}
+
+/// The search for one value.
+struct Walk<'w> {
+    /// What leaves hold that are no thread index.
+    given: &'w dyn Fn(Symbol) -> Option<i64>,
+    /// Nodes it may still look at, and those it has really looked at.
+    left: Cell<u32>,
+    spent: Cell<u32>,
+    /// Values known before.
+    columns: Option<&'w FxHashMap<Symbol, Column>>,
+}
 
 /// One thread of a block.
 #[derive(Copy, Clone, Debug)]

@@ -14,6 +14,12 @@ pub(super) struct Before {
     made: usize,
 }
 
+/// Whether an initialiser that may hold a mark has begun in front of the next token to look at.
+struct Initial {
+    next: usize,
+    found: bool,
+}
+
 impl Walk<'_, '_> {
     pub(super) fn before(&self) -> Before {
         Before { found: self.items.found.len(), made: self.items.made.len() }
@@ -27,7 +33,8 @@ impl Walk<'_, '_> {
         }
         let found = &self.items.found[before.found..];
         let marked = self.marked(source, range.clone());
-        let lost = marked.into_iter().find(|at| !self.accounts_for(source, range.start, *at, found));
+        let mut initial = Initial { next: range.start + 1, found: false };
+        let lost = marked.into_iter().find(|at| !self.accounts_for(source, range.start, *at, found, &mut initial));
         let hidden = || {
             let mut names = range.filter(|at| source.view.identifier(*at).is_some());
             names.find(|at| found.is_empty() && self.stands_for_code(source, *at))
@@ -54,7 +61,8 @@ impl Walk<'_, '_> {
         marked.filter_map(|token| view.index_of(*token)).collect()
     }
 
-    fn accounts_for(&self, source: &Source, start: usize, at: usize, found: &[Found]) -> bool {
+    /// Asked of one mark after the other.
+    fn accounts_for(&self, source: &Source, start: usize, at: usize, found: &[Found], initial: &mut Initial) -> bool {
         let view = source.view;
         let position = view.position(at);
         let holds = |tokens: &Tokens| tokens.contains(&position);
@@ -76,7 +84,13 @@ impl Walk<'_, '_> {
         let is_lambda = |at: usize| view.byte(at, b'[') && matches!(view.text(at - 1), b"=" | b"(" | b"," | b"{");
         // What begins with `template` is no statement that was left over.
         let is_whole = in_class || view.is(start, b"template");
-        let is_initial = || (start + 1..at).any(|at| is_lambda(at) || is_whole && view.byte(at, b'='));
+        let mut is_initial = || {
+            while !initial.found && initial.next < at {
+                initial.found = is_lambda(initial.next) || is_whole && view.byte(initial.next, b'=');
+                initial.next += 1;
+            }
+            initial.found
+        };
         let is_held = |item: &Found| match &item.kind {
             ItemKind::Function(parts) => {
                 let inside = [&parts.body, &parts.initialisers].into_iter().flatten().any(holds);
