@@ -14,15 +14,19 @@ mod constructors;
 mod declarators;
 mod deduce;
 mod evaluate;
+mod handed;
 mod instances;
 mod kernels;
 mod lambdas;
 mod lists;
 mod locals;
+mod members;
+mod mentions;
 mod objects;
 mod relevant;
 mod scope;
 mod turns;
+mod writes;
 
 use super::items::{BoundsKind, BoundsText, ItemKind};
 use super::lexer::TokenKind;
@@ -177,6 +181,7 @@ impl Search {
         let direct = self.by_name.get(&*item.name).map_or(&[][..], Vec::as_slice);
         let functions: std::collections::BTreeSet<ItemId> = direct.iter().chain(&self.indirect).copied().collect();
         let mut found = Vec::new();
+        let mut lost = Vec::new();
         for function in functions {
             if direct.contains(&function) && !may_launch(tree, function, kernel) {
                 continue;
@@ -185,8 +190,13 @@ impl Search {
             let code = work.code(function);
             for site in &code.sites {
                 work.budget.set(BUDGET);
-                launches_at(&work, &code, site, kernel, &mut found);
+                if !launches_at(&work, &code, site, kernel, &mut found) {
+                    lost.push(code.place(site.tokens.clone()));
+                }
             }
+        }
+        if !found.is_empty() {
+            found.extend(mentions::unfollowed(&Work::new(tree, Some(self)), kernel, &found, &lost));
         }
         let mut seen = Vec::new();
         found.retain(|launch: &Launch| {
@@ -325,14 +335,15 @@ pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
     found
 }
 
-/// Adds the launches of `kernel` at one site: one for each way to it that matters.
-fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mut Vec<Launch>) {
+/// Adds the launches of `kernel` at one site: one for each way to it that matters. False if a caller that is not understood
+/// may hand the kernel there, too.
+fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mut Vec<Launch>) -> bool {
     let item = work.tree.item(kernel);
     let callee = code.view.text(site.callee.name);
     let named = callee == item.name.as_bytes();
     let is_element = !site.callee.suffix.is_empty();
     if !named && !is_element && !is_parameter(code, site) && !locals::is_local(code, callee, site.callee.name) {
-        return;
+        return true;
     }
     let ways = choices::ways_to(code, site.tokens.start);
     // Values that need no caller come out in the first try.
@@ -353,13 +364,14 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
     let needs_caller = work.needs_caller.replace(false);
     if !needs_caller && (named || !plain.is_empty()) {
         found.extend(plain);
-        return;
+        return true;
     }
     if !named && !is_parameter(code, site) && plain.is_empty() {
-        return;
+        return true;
     }
+    let mut is_whole = true;
     let seeds = seeds(work, code, site, kernel);
-    for frame in callers::frames(work, code, relevant::parameters(code, seeds), 0) {
+    for frame in callers::frames(work, code, relevant::parameters(work, code, seeds), 0) {
         match frame {
             // A way that contradicts the branch in which the launch stands does not come here.
             Some(frame)
@@ -372,9 +384,13 @@ fn launches_at(work: &Work, code: &Code, site: &Site, kernel: ItemId, found: &mu
                 found.extend(launches(frame));
             }
             Some(_) => {}
-            None => found.extend(plain.iter().cloned()),
+            None => {
+                is_whole &= named || !is_parameter(code, site);
+                found.extend(plain.iter().cloned());
+            }
         }
     }
+    is_whole
 }
 
 /// The tokens that tell what a launch is.

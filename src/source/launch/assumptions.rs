@@ -3,8 +3,9 @@
 use super::choices;
 use super::code::Code;
 use super::evaluate::{Value, evaluate};
-use super::locals::{is_written, statement_start};
+use super::locals::statement_start;
 use super::scope::Scope;
+use super::writes::may_change;
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -28,6 +29,7 @@ pub(super) fn assumptions(scope: &Scope, code: &Code, at: usize) -> Vec<(String,
     }
     cases(code, at, &mut claims);
     checks(code, at, &mut claims);
+    claims.retain(|claim| !may_change(code, code.view.text(claim.name), claim.name, at));
     let value = |claim: Claim| {
         let with = evaluate(scope, code, claim.with)?.int()?;
         let value = match claim.limit {
@@ -116,7 +118,7 @@ fn checks(code: &Code, at: usize, found: &mut Vec<Claim>) {
             {
                 claim(view, condition.clone(), true, &mut claims);
             }
-            found.extend(claims.into_iter().filter(|claim| !is_written(code, view.text(claim.name), word..at)));
+            found.extend(claims);
         }
         inner = open;
     }

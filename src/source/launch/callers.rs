@@ -4,7 +4,10 @@ use super::Work;
 use super::choices;
 use super::classes;
 use super::code::{Code, Parameter};
+use super::declarators::is_declarator;
 use super::deduce::{deduced, names_template};
+use super::locals::declaration;
+use super::members::data_members;
 use super::relevant;
 use super::scope::{Bound, Frame, Scope};
 use crate::graph::ItemId;
@@ -64,7 +67,7 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
             // A macro that may spell it does not do so here.
             continue;
         }
-        if calls.is_empty() {
+        if calls.is_empty() || is_named_alone(&caller_code, name) {
             // Its address is taken, or an expansion hides the call.
             found.push(None);
         }
@@ -74,6 +77,9 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
                 return vec![None];
             }
         }
+    }
+    if !items_naming(work, code.item, &|kind| matches!(kind, ItemKind::Value)).is_empty() {
+        found.push(None);
     }
     for arguments in super::instantiations(work.tree, code.item) {
         let mut frame = Frame::default();
@@ -90,6 +96,17 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
     }
     let found = classes::with_class_arguments(work, code, found);
     if found.len() > MAX_FRAMES { vec![None] } else { found }
+}
+
+/// Whether a function is named other than to call it.
+fn is_named_alone(code: &Code, name: &[u8]) -> bool {
+    let view = &code.view;
+    code.body.clone().filter(|at| view.identifier(*at) == Some(name)).any(|at| {
+        let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1).unwrap_or(at + 1) } else { at + 1 };
+        let is_member = matches!(view.text(at - 1), b"." | b"->");
+        let is_end = matches!(view.text(behind), b"," | b")" | b";" | b"}");
+        is_end && !is_member && declaration(code, name, at).is_none() && !is_declarator(view, at)
+    })
 }
 
 struct Call {
@@ -137,6 +154,9 @@ fn bind(
     found: &mut Vec<Option<Frame>>,
 ) {
     let matters = |param: &Parameter| names.contains(&param.name);
+    let of_object = data_members(work, code);
+    let own: Vec<&str> =
+        of_object.iter().map(String::as_str).filter(|own| names.iter().any(|name| name == own)).collect();
     let ways = choices::ways_to(caller, call.at);
     let attempt = |frame: &Frame| {
         let scope = Scope { work, frame };
@@ -148,6 +168,9 @@ fn bind(
                 (None, None) => Bound::default(),
             };
             bound.params.insert(param.name.clone(), argument);
+        }
+        if let Some(class) = work.tree.item(code.item).class.filter(|_| !own.is_empty()) {
+            bound.own.extend(scope.members_at_call(caller, call.at, class, &own));
         }
         if !code.templates.iter().any(matters) {
             return bound;
@@ -191,7 +214,7 @@ fn bind(
         .filter(|(param, _)| matters(param) || names_template(code, param))
         .map(|(_, given)| given);
     let seeds = given.chain(&call.template_arguments).cloned();
-    for frame in frames(work, caller, relevant::parameters(caller, seeds), level + 1) {
+    for frame in frames(work, caller, relevant::parameters(work, caller, seeds), level + 1) {
         let more = match frame {
             Some(frame) => add(work.readings(&ways, || attempt(&frame)).into_iter().map(Some).collect()),
             None => add(plain.clone()),
@@ -239,7 +262,7 @@ pub(super) fn items_naming(work: &Work, named: ItemId, wanted: &dyn Fn(&ItemKind
             let names_it = |(hit, is_name): &(u32, bool)| {
                 around.range.start <= *hit && *hit < around.range.end && !(*is_name && *hit == around.name_range.start)
             };
-            if other != named && wanted(&around.kind) && hits.iter().any(names_it) {
+            if wanted(&around.kind) && hits.iter().any(names_it) {
                 found.push(other);
             }
         }

@@ -5,6 +5,7 @@ use super::code::{Callee, Code};
 use super::deduce::deduced;
 use super::evaluate::{Value, evaluate};
 use super::instances::Around;
+use super::locals::is_local;
 use super::scope::{Bound, Frame, Path, Scope};
 use crate::graph::ItemId;
 use std::ops::Range;
@@ -92,11 +93,16 @@ impl Scope<'_> {
     /// The same; of a template with specialisations the one that the written arguments mean, and what its parameters stand for.
     fn called_for(&self, code: &Code, callee: &Callee, count: u32) -> Option<(Arc<Code>, Option<Frame>)> {
         let tree = self.work.tree;
-        let name = std::str::from_utf8(code.view.text(callee.name)).ok()?;
+        let word = code.view.text(callee.name);
+        let is_shadowed =
+            code.params.iter().any(|param| param.name.as_bytes() == word) || is_local(code, word, callee.name);
+        let name = std::str::from_utf8(word).ok().filter(|_| !is_shadowed)?;
         let mut candidates = tree.visible(code.file, name);
         candidates.retain(|id| self.takes(*id, count));
         if let [only] = candidates[..] {
-            return Some((self.work.code(only), None));
+            let called = self.work.code(only);
+            let is_fixed = tree.item(only).class.is_none() || !self.is_virtual(&called);
+            return is_fixed.then_some((called, None));
         }
         let is_special = |id: &ItemId| tree.item(*id).function().is_some_and(|parts| parts.arguments.is_some());
         let primaries = candidates.iter().filter(|id| !is_special(id)).count();

@@ -8,6 +8,7 @@ use super::code::Code;
 use super::evaluate::{Value, evaluate};
 use super::locals::{is_label, statement_end, statement_start};
 use super::scope::Scope;
+use super::writes::{is_jumped_over, write};
 use crate::graph::ItemId;
 use crate::source::items::View;
 use std::ops::Range;
@@ -152,6 +153,13 @@ pub(super) fn chosen(scope: &Scope, code: &Code, condition: Range<usize>) -> Opt
     scope.work.choose(fork, 2).map(|way| (way == 0) != negated)
 }
 
+/// How often what a condition names was written before: written alike, it may come out otherwise behind a write.
+fn changes_before(code: &Code, condition: Range<usize>) -> usize {
+    let before = code.body.start..condition.start;
+    let writes = |name: &[u8]| code.uses(name, before.clone()).iter().filter(|at| write(code, **at).is_some()).count();
+    condition.filter_map(|at| code.view.identifier(at)).map(writes).sum()
+}
+
 /// A condition without its brackets and its `!`, and whether that turned it round.
 fn fork(code: &Code, condition: Range<usize>) -> (Fork, bool) {
     let view = &code.view;
@@ -166,7 +174,8 @@ fn fork(code: &Code, condition: Range<usize>) -> (Fork, bool) {
             negated = !negated;
             range.start += 1;
         } else {
-            return (Fork { item: code.item, condition: view.spelled(range) }, negated);
+            let condition = format!("{} {}", view.spelled(range.clone()), changes_before(code, range));
+            return (Fork { item: code.item, condition }, negated);
         }
     }
 }
@@ -260,12 +269,19 @@ pub(super) enum Happened {
 /// Whether the statement at `write` was run on the way to `at` that is read.
 pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> Happened {
     let view = &code.view;
+    if is_jumped_over(code, write, at) {
+        return Happened::Perhaps;
+    }
     let mut inner = write;
     for depth in 0..64 {
         let encloses = |open: usize| open < at && at < view.behind(open);
         match control(code, inner) {
             Control::Nothing => return Happened::Surely,
             Control::Always(open) if view.byte(open, b'{') && encloses(open) => return Happened::Surely,
+            // `do { .. if (done) break; write; } while (0);`
+            Control::Always(outer) if view.is(outer, b"do") && (outer..inner).any(|at| leaves_turn(view, at)) => {
+                return Happened::Perhaps;
+            }
             Control::Always(outer) => inner = outer,
             Control::If(keyword, condition, wanted) => {
                 let branch = view.bracket_round(inner).filter(|open| *open > condition.end);
@@ -307,6 +323,10 @@ pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> H
         }
     }
     Happened::Perhaps
+}
+
+fn leaves_turn(view: &View, at: usize) -> bool {
+    matches!(view.text(at), b"break" | b"continue")
 }
 
 /// The labels of a switch by their tokens.

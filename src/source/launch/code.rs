@@ -1,6 +1,7 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
 use super::evaluate::Value;
+use super::handed::by_reference;
 use super::lambdas::{Lambda, lambdas};
 use crate::graph::ItemId;
 use crate::source::items::{ItemText, View};
@@ -43,6 +44,9 @@ pub(super) struct Parameter {
     pub default: Option<Range<usize>>,
     /// The function may write through it.
     pub is_mutable_reference: bool,
+    /// `T &&`: the function may write through it if it does.
+    pub is_forwarded: bool,
+    pub is_pack: bool,
 }
 
 /// One launch, by its tokens.
@@ -74,6 +78,13 @@ pub(super) enum Shape {
 
 impl Code {
     pub fn new(tree: &Tree, id: ItemId) -> Code {
+        let mut code = Code::read(tree, id);
+        code.by_reference = by_reference(tree, &code);
+        code
+    }
+
+    /// The same without what its calls may write.
+    pub fn read(tree: &Tree, id: ItemId) -> Code {
         let text = tree.text(id);
         let view = View::owned(text.expanded.text.clone());
         let item = tree.item(id);
@@ -127,7 +138,6 @@ impl Code {
             code.sites = sites(&code.view, code.body.clone());
             code.lambdas = lambdas(&code.view, code.body.clone());
             code.uses = uses(&code.view, code.body.clone());
-            code.by_reference = by_reference(tree, &code);
         }
         code
     }
@@ -192,7 +202,7 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
     for piece in view.split_at_commas(range) {
         let mut name = None;
         let mut default = None;
-        let (mut is_reference, mut is_const) = (false, false);
+        let (mut is_reference, mut is_const, mut is_forwarded, mut is_pack) = (false, false, false, false);
         let mut at = piece.start;
         while at < piece.end {
             // `void (*f)(int)`
@@ -211,6 +221,8 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
                     break;
                 }
                 b"&" => is_reference = true,
+                b"&&" => is_forwarded = true,
+                b"..." => is_pack = true,
                 b"const" => is_const = true,
                 b"[" => break,
                 _ if view.identifier(at).is_some() => name = Some(at),
@@ -218,11 +230,15 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
             }
             at = view.step(at);
         }
+        // `Policy<4>`, `ns::Policy`: a type alone.
+        name = name.filter(|name| *name > piece.start && !view.is(name - 1, b"::"));
         found.push(Parameter {
-            ty: piece.start..name.unwrap_or(piece.start),
+            ty: piece.start..name.unwrap_or(at),
             name: name.map_or(String::new(), |name| String::from_utf8_lossy(view.text(name)).into_owned()),
             default,
             is_mutable_reference: is_reference && !is_const,
+            is_forwarded: is_forwarded && !is_const,
+            is_pack,
         });
     }
     found
@@ -239,46 +255,6 @@ fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Vec<usize>> {
             Some(places) => places.push(at),
             None => {
                 found.insert(name.to_vec(), vec![at]);
-            }
-        }
-    }
-    found
-}
-
-/// Functions of the standard library that write to what they are given.
-const WRITERS: [&[u8]; 4] = [b"swap", b"exchange", b"tie", b"from_chars"];
-
-/// Arguments that are plain variables and stand for a parameter `T &` of a function or method in view.
-fn by_reference(tree: &Tree, code: &Code) -> FxHashSet<usize> {
-    let view = &code.view;
-    let mut found = FxHashSet::default();
-    let mut known: FxHashMap<&[u8], Vec<Vec<Parameter>>> = FxHashMap::default();
-    for at in code.body.clone() {
-        let Some(name) = view.identifier(at) else { continue };
-        if !view.byte(at + 1, b'(') {
-            continue;
-        }
-        if WRITERS.contains(&name) {
-            let arguments = view.split_at_commas(view.inside(at + 1)).into_iter();
-            found.extend(arguments.map(|argument| argument.start).filter(|start| view.identifier(*start).is_some()));
-            continue;
-        }
-        let signatures = known.entry(name).or_insert_with(|| {
-            let Ok(name) = std::str::from_utf8(name) else { return Vec::new() };
-            let functions = tree.visible(code.file, name).into_iter().filter(|id| tree.item(*id).function().is_some());
-            let read = |id: ItemId| {
-                let view = View::owned(tree.spelled_params(id));
-                parameters(&view, 0..view.len())
-            };
-            functions.take(8).map(read).collect()
-        });
-        if signatures.iter().flatten().any(|param| param.is_mutable_reference) {
-            for (index, argument) in view.split_at_commas(view.inside(at + 1)).into_iter().enumerate() {
-                let written =
-                    signatures.iter().any(|params| params.get(index).is_some_and(|param| param.is_mutable_reference));
-                if written && view.identifier(argument.start).is_some() {
-                    found.insert(argument.start);
-                }
             }
         }
     }

@@ -6,9 +6,10 @@
 use super::code::Code;
 use super::deduce::deduced;
 use super::evaluate::{Value, evaluate, extent, size_of};
-use super::locals::{behind_body, is_written};
+use super::locals::behind_body;
 use super::objects::{Field, Layout};
 use super::scope::{Frame, Scope, component, last_name};
+use super::writes::is_written;
 use crate::graph::ItemId;
 use crate::source::items::{Role, View};
 use std::ops::Range;

@@ -5,7 +5,7 @@
 use super::choices;
 use super::code::{Code, behind_suffix};
 use super::lists;
-use super::locals::is_local;
+use super::locals::{is_local, stands_for};
 use super::scope::{Scope, Segment};
 use crate::source::items::View;
 use crate::source::lexer::TokenKind;
@@ -323,7 +323,7 @@ impl Parser<'_, '_> {
             b"static_cast" | b"reinterpret_cast" | b"const_cast" => return evaluate(self.scope, self.code, inside),
             b"true_type" if inside.is_empty() => return Some(Value::Int(1)),
             b"false_type" if inside.is_empty() => return Some(Value::Int(0)),
-            b"sizeof" => return self.scope.size(self.code, inside).map(Value::Int),
+            b"sizeof" | b"alignof" => return self.scope.size(self.code, inside).map(Value::Int),
             word if is_type_word(word) => return evaluate(self.scope, self.code, inside),
             _ => {}
         }
@@ -338,13 +338,27 @@ impl Parser<'_, '_> {
             }
         }
         let arguments = view.split_at_commas(inside);
-        if let (b"min" | b"max", [left, right]) = (word, arguments.as_slice()) {
-            let left = evaluate(self.scope, self.code, left.clone());
-            let right = evaluate(self.scope, self.code, right.clone());
-            return match word {
-                b"min" => Value::least(left, right),
-                _ => Some(Value::Int(left?.int()?.max(right?.int()?))),
-            };
+        let value = |range: &Range<usize>| evaluate(self.scope, self.code, range.clone());
+        match (word, arguments.as_slice()) {
+            (b"min" | b"max", [list]) if view.byte(list.start, b'{') => {
+                return extreme(word, view.split_at_commas(view.inside(list.start)).iter().map(value));
+            }
+            (b"min" | b"max", [_, _]) => return extreme(word, arguments.iter().map(value)),
+            (b"clamp", [of, low, high]) => {
+                let (low, high) = (value(low)?.int()?, value(high));
+                return match Value::least(value(of), high)? {
+                    Value::AtMost(limit) if limit <= low => Some(Value::Int(low)),
+                    Value::Int(number) => Some(Value::Int(number.max(low))),
+                    other => Some(other),
+                };
+            }
+            // `std::get<1>(shape)`
+            (b"get", [of]) if of.len() == 1 => {
+                let index = value(&path.last()?.1.clone()?)?.int()?;
+                let whole = stands_for(self.scope, self.code, view.identifier(of.start)?, of.start)?;
+                return self.scope.part(self.code, whole, usize::try_from(index).ok()?);
+            }
+            _ => {}
         }
         self.scope.call(self.code, path, &arguments)
     }
@@ -373,6 +387,15 @@ impl Parser<'_, '_> {
         }
         Value::Extent(extent)
     }
+}
+
+/// The least, or the greatest, of some values.
+fn extreme(word: &[u8], values: impl Iterator<Item = Option<Value>>) -> Option<Value> {
+    if word == b"min" {
+        return values.reduce(Value::least).flatten();
+    }
+    let all: Option<Vec<i64>> = values.map(|value| value?.int()).collect();
+    all?.into_iter().max().map(Value::Int)
 }
 
 /// What `dim3` makes of its arguments.

@@ -73,7 +73,7 @@ fn of_target(scope: &Scope, target: &Target, kernel: ItemId, depth: u32) -> Opti
 }
 
 /// Whether the name at a launch means `kernel` rather than one of its name in another namespace.
-fn is_nearest(tree: &Tree, code: &Code, callee: &Callee, kernel: ItemId) -> bool {
+pub(super) fn is_nearest(tree: &Tree, code: &Code, callee: &Callee, kernel: ItemId) -> bool {
     let view = &code.view;
     let mut written: Vec<&[u8]> = Vec::new();
     let mut at = callee.name;

@@ -21,7 +21,7 @@ pub(super) struct Lambda {
     pub end: usize,
     templates: Vec<Parameter>,
     /// The bracket of its parameters.
-    params: Option<usize>,
+    pub params: Option<usize>,
 }
 
 /// One call of a lambda: where it stands, and as what.

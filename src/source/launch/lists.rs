@@ -7,8 +7,9 @@ use super::code::{Code, behind_suffix};
 use super::declarators::{Initialiser, behind_declarator, binding, initialiser, pointer};
 use super::evaluate::{Value, evaluate};
 use super::locals::{declaration, statement_start};
-use super::scope::{Frame, Scope, component, is_written_in, last_name};
+use super::scope::{Frame, Scope, component, last_name};
 use super::turns::MAX_ELEMENTS;
+use super::writes::{is_bound, is_written_in};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
 use std::ops::Range;
@@ -173,7 +174,7 @@ fn list(scope: &Scope, code: &Code, name: usize) -> Option<List> {
     let own: Vec<ItemId> = values.iter().copied().filter(|id| tree.item(*id).file == code.file).collect();
     let [only] = (if own.is_empty() { values } else { own })[..] else { return None };
     let item = tree.item(only);
-    if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(tree, only) {
+    if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(scope.work, only) {
         return None;
     }
     let code = scope.work.code(only);
@@ -235,6 +236,24 @@ fn object(scope: &Scope, code: &Code, declared: usize) -> Option<Target> {
     })
 }
 
+/// What goes through an array from its `begin()` to its `end()` and changes nothing.
+const READERS: [&[u8]; 14] = [
+    b"find",
+    b"find_if",
+    b"max_element",
+    b"min_element",
+    b"accumulate",
+    b"lower_bound",
+    b"upper_bound",
+    b"binary_search",
+    b"count",
+    b"count_if",
+    b"any_of",
+    b"all_of",
+    b"none_of",
+    b"distance",
+];
+
 /// Whether no use of a local array or object in view may change it.
 fn is_only_read(code: &Code, declared: usize, ty: Range<usize>) -> bool {
     let view = &code.view;
@@ -242,16 +261,23 @@ fn is_only_read(code: &Code, declared: usize, ty: Range<usize>) -> bool {
         return true;
     }
     let reads = |at: usize| {
+        if is_bound(view, at) || code.passes_by_reference(at) {
+            return false;
+        }
         let behind = behind_suffix(view, at + 1, code.body.end);
         let before = view.text(at - 1);
         match view.text(behind) {
             b"=" | b"++" | b"--" => false,
             b"==" | b"<=" | b">=" | b"!=" => true,
             // `table.size()`
-            b"." | b"->" => {
-                matches!(view.text(behind + 1), b"size" | b"begin" | b"end" | b"empty" | b"length")
-                    || view.is(behind + 3, b"\"<<<\"")
-            }
+            b"." | b"->" => match view.text(behind + 1) {
+                b"size" | b"empty" | b"length" | b"cbegin" | b"cend" => true,
+                b"begin" | b"end" => {
+                    let round = view.bracket_round(at).and_then(|open| open.checked_sub(1));
+                    round.is_some_and(|callee| READERS.contains(&view.text(callee)))
+                }
+                _ => view.is(behind + 3, b"\"<<<\""),
+            },
             text if text.len() > 1 && text.ends_with(b"=") => false,
             _ if matches!(before, b"&" | b"++" | b"--") => false,
             // Of its elements the value is taken; the whole may be handed to what changes it.

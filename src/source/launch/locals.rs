@@ -5,13 +5,14 @@
 
 use super::choices::{Happened, happened};
 use super::code::Code;
-use super::declarators::{Initialiser, binding, initialiser, is_declarator, is_statement_word, pointer};
+use super::declarators::{Initialiser, binding, initialiser, is_declarator, pointer};
 use super::evaluate::{Number, Value, evaluate, extent};
 use super::lambdas;
 use super::lists::element;
 use super::objects::Layout;
 use super::scope::{Frame, Scope};
 use super::turns::{self, lambda_parameters};
+use super::writes::{Write, comes_again, is_written, may_change, write};
 use crate::source::items::View;
 use std::ops::Range;
 
@@ -36,10 +37,6 @@ pub(super) fn written_parameter(scope: &Scope, code: &Code, name: &[u8], at: usi
     uses.iter().any(|found| write(code, *found).is_some() || is_changed_by_method(scope, code, *found))
 }
 
-pub(super) fn is_written(code: &Code, name: &[u8], range: Range<usize>) -> bool {
-    code.uses(name, range).iter().any(|found| write(code, *found).is_some())
-}
-
 pub(super) fn is_local(code: &Code, name: &[u8], at: usize) -> bool {
     declaration(code, name, at).is_some()
 }
@@ -55,7 +52,7 @@ pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> 
     for found in code.uses(name, declared + 1..code.body.end) {
         let Some(write) = write(code, *found) else { continue };
         if write.at > at {
-            if loop_round(&code.view, write.at, at).is_some() {
+            if comes_again(code, write.at, at).is_some() {
                 return None;
             }
             continue;
@@ -109,22 +106,15 @@ pub(super) fn declared_type(code: &Code, declared: usize) -> Option<(Range<usize
     Some((ty, value))
 }
 
+/// Functions that are handed a variable by one another.
+const MAX_DEPTH: u32 = 40;
+
 struct Variable<'a, 's> {
     scope: &'a Scope<'s>,
     code: &'a Code,
     members: &'a [&'a [u8]],
     statement: usize,
     declared: usize,
-}
-
-struct Write {
-    at: usize,
-    /// The member path written: empty for the whole.
-    members: Vec<Range<usize>>,
-    /// The value, for a plain assignment.
-    value: Option<Range<usize>>,
-    /// The variable, or its address, is an argument of a call.
-    is_argument: bool,
 }
 
 impl Variable<'_, '_> {
@@ -134,7 +124,11 @@ impl Variable<'_, '_> {
         let is_const = specifiers.iter().any(|word| matches!(*word, b"const" | b"constexpr"));
         let is_reference = view.is(self.declared - 1, b"&") && binding(view, self.declared).is_none();
         let is_extent = specifiers.iter().any(|word| matches!(*word, b"dim3" | b"uint3"));
-        if is_reference && !is_const {
+        let is_static = specifiers.contains(&&b"static"[..]);
+        if is_reference && (!is_const || self.refers_to_changing(at))
+            || is_static && !is_const && self.outlives_call(name)
+            || !self.members.is_empty() && self.scope.overlaps(self.code, self.statement..self.declared)
+        {
             return None;
         }
         let value = self.initial(is_extent);
@@ -147,6 +141,23 @@ impl Variable<'_, '_> {
         self.followed(name, value, at, is_extent)
     }
 
+    /// Whether what a constant reference refers to may have another value at a place.
+    fn refers_to_changing(&self, at: usize) -> bool {
+        let (code, view) = (self.code, &self.code.view);
+        let (Initialiser::Expression(range) | Initialiser::Arguments(range)) = initialiser(view, self.declared) else {
+            return false;
+        };
+        let mut names = range.filter_map(|at| view.identifier(at));
+        names.any(|name| may_change(code, name, self.declared, at))
+    }
+
+    /// Whether another call, or who is given a reference to it, may find a static variable changed.
+    fn outlives_call(&self, name: &[u8]) -> bool {
+        let (code, view) = (self.code, &self.code.view);
+        let is_given_out = code.result.clone().any(|at| matches!(view.text(at), b"&" | b"*"));
+        is_given_out || is_written(code, name, self.declared + 1..code.body.end)
+    }
+
     /// What becomes of a value by the writes up to a place.
     fn followed(&self, name: &[u8], mut value: Option<Value>, at: usize, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
@@ -154,7 +165,7 @@ impl Variable<'_, '_> {
         let mut later: Vec<usize> = Vec::new();
         for found in self.code.uses(name, self.declared + 1..self.code.body.end) {
             let Some(write) = write(self.code, *found).or_else(|| self.write_of_object(*found)) else { continue };
-            if !self.concerns(&write) {
+            if !self.concerns(&write) || self.is_another(name, *found) {
                 continue;
             }
             // What stands in `threads = (threads + 31) / 32 * 32` is read before it is written.
@@ -168,7 +179,7 @@ impl Variable<'_, '_> {
                 Happened::Surely => {
                     last_sure = write.at;
                     value = match write.is_argument {
-                        true => self.filled(value, write.at),
+                        true => self.filled(value, write.at, is_extent),
                         false => self.written(value, &write, is_extent),
                     };
                 }
@@ -182,8 +193,15 @@ impl Variable<'_, '_> {
             }
         }
         // A write further down comes before this place again if a loop goes round both.
-        let comes_back = later.iter().any(|later| loop_round(view, *later, at).is_some_and(|open| open > last_sure));
+        let comes_back =
+            later.iter().any(|later| comes_again(self.code, *later, at).is_some_and(|start| start > last_sure));
         if comes_back { None } else { value }
+    }
+
+    /// Whether a name means a variable that is declared further in.
+    fn is_another(&self, name: &[u8], at: usize) -> bool {
+        is_declarator(&self.code.view, at)
+            || declaration(self.code, name, at).is_some_and(|meant| meant > self.declared)
     }
 
     /// What is left of a value where `if (threads > 256) threads = ..;` did not write.
@@ -224,20 +242,44 @@ impl Variable<'_, '_> {
         (is_unseen && !is_declarator(view, open - 1)).then(|| write(true))
     }
 
-    /// What a function makes of an object that it is given by reference or by its address.
-    fn filled(&self, value: Option<Value>, at: usize) -> Option<Value> {
+    /// What a function makes of a variable that it is given by reference or by its address.
+    fn filled(&self, value: Option<Value>, at: usize, is_extent: bool) -> Option<Value> {
+        if !self.scope.enter(MAX_DEPTH) {
+            return None;
+        }
+        let value = self.filled_inside(value, at, is_extent);
+        self.scope.leave();
+        value
+    }
+
+    fn filled_inside(&self, value: Option<Value>, at: usize, is_extent: bool) -> Option<Value> {
         let view = &self.code.view;
         let open = view.bracket_round(at)?;
         let arguments = view.split_at_commas(view.inside(open));
         let position = arguments.iter().position(|argument| argument.contains(&at))?;
+        let behind = view.behind(open);
+        if view.is(open.checked_sub(1)?, b"tie") && view.byte(behind, b'=') {
+            // `std::tie(grid, block) = shape(n);`
+            let part = self.scope.part(self.code, behind + 1..statement_end(view, behind + 1) - 1, position)?;
+            return self.component(if is_extent { Value::Extent(part.extent()) } else { part }, 0);
+        }
         let called = self.scope.called(self.code, open.checked_sub(1)?, arguments.len() as u32)?;
-        let param = called.params.get(position)?.name.clone();
+        let param = called.params.get(position)?;
+        let is_pointer = param.ty.clone().any(|at| called.view.byte(at, b'*'));
+        let param = param.name.clone();
         let uses = called.uses(param.as_bytes(), called.body.clone());
-        // Handed on, or behind a way out, it may be anything.
-        let is_member =
-            |at: &usize| matches!(called.view.text(at + 1), b"." | b"->") && !called.view.byte(at + 3, b'(');
-        let leaves = called.body.clone().any(|at| called.view.is(at, b"return"));
-        if self.members.is_empty() || leaves || !uses.iter().all(is_member) {
+        // As a pointer handed on, or behind a way out, it may be anything.
+        let is_followed = |at: &usize| match called.view.text(at + 1) {
+            b"." | b"->" => !called.view.byte(at + 3, b'('),
+            text if is_pointer => called.view.byte(at - 1, b'*') && text == b"=",
+            _ => true,
+        };
+        let leaves = |at: usize| called.view.is(at, b"return") && statement_end(&called.view, at) < called.body.end;
+        let is_object = !self.members.is_empty() || is_extent;
+        if called.body.clone().any(leaves)
+            || !uses.iter().all(is_followed)
+            || is_object && uses.iter().any(|at| is_changed_by_method(self.scope, &called, *at))
+        {
             return None;
         }
         // What is asked for inside is what the other arguments say; the object itself is not known there.
@@ -247,7 +289,7 @@ impl Variable<'_, '_> {
         let start = called.body.start - 1;
         let inside =
             Variable { scope: &scope, code: &called, members: self.members, statement: start, declared: start };
-        inside.followed(param.as_bytes(), value, called.body.end, false)
+        inside.followed(param.as_bytes(), value, called.body.end, is_extent)
     }
 
     /// The class that the variable is declared with.
@@ -304,6 +346,8 @@ impl Variable<'_, '_> {
             }
             Initialiser::None if is_extent => self.component(Value::Extent([Some(Number::ONE); 3]), 0),
             Initialiser::None => None,
+            // What an object is converted to, its class says.
+            _ if !is_extent && self.scope.names_class(self.code, self.statement..self.declared) => None,
             Initialiser::Expression(range) | Initialiser::Arguments(range) => {
                 let value = if is_extent {
                     extent(self.scope, self.code, range)
@@ -523,94 +567,4 @@ pub(super) fn statement_end(view: &View, from: usize) -> usize {
         at = if view.is_open_bracket(at) { view.behind(at).max(at + 1) } else { at + 1 };
     }
     at + 1
-}
-
-/// The write that an occurrence of a variable is, if it is one.
-fn write(code: &Code, at: usize) -> Option<Write> {
-    let view = &code.view;
-    let mut members = Vec::new();
-    let mut end = at + 1;
-    while (view.byte(end, b'.') || view.is(end, b"->"))
-        && view.identifier(end + 1).is_some()
-        && !view.byte(end + 2, b'(')
-    {
-        members.push(end + 1..end + 2);
-        end += 2;
-    }
-    let unknown = |members| Some(Write { at, members, value: None, is_argument: false });
-    match view.text(end) {
-        b"=" => {
-            let start = end + 1;
-            let stop = statement_end(view, start) - 1;
-            let first_of_loop = |open| {
-                view.is(open - 1, b"for")
-                    && view.bracket_round(stop) == Some(open)
-                    && statement_start(view, at) == open + 1
-            };
-            let inside = view.bracket_round(at).is_some_and(|open| !view.byte(open, b'{') && !first_of_loop(open));
-            return Some(Write { at, members, value: (!inside).then_some(start..stop), is_argument: false });
-        }
-        b"+=" | b"-=" | b"*=" | b"/=" | b"%=" | b"<<=" | b">>=" | b"&=" | b"|=" | b"^=" | b"++" | b"--" => {
-            return unknown(members);
-        }
-        _ => {}
-    }
-    let before = view.text(at - 1);
-    match before {
-        b"++" | b"--" | b">>" if before != b">>" || is_stream(view, at) => return unknown(members),
-        b"&" if !is_operand(view, at - 2) && !is_capture(view, at) => {
-            let reads = view.bracket_round(at).and_then(|open| open.checked_sub(1)).map(|callee| view.text(callee));
-            let reads = reads.is_some_and(|callee| {
-                callee.starts_with(b"cudaLaunchKernelEx") || callee.starts_with(b"hipLaunchKernelEx")
-            });
-            let is_argument = members.is_empty() && matches!(view.text(at - 2), b"(" | b",");
-            return (!reads).then_some(Write { at, members, value: None, is_argument });
-        }
-        // `int &r = x;`, `for (int &each : x)`: what is written through it is not followed.
-        b"=" | b":" if is_bound(view, at) => return unknown(Vec::new()),
-        b"(" | b"," if matches!(view.text(end), b"," | b")") => {
-            let is_argument = members.is_empty();
-            return code.passes_by_reference(at).then_some(Write { at, members, value: None, is_argument });
-        }
-        _ => {}
-    }
-    None
-}
-
-/// A reference that may be written through is declared with this as what it refers to.
-fn is_bound(view: &View, at: usize) -> bool {
-    let is_declared = at > 3 && view.identifier(at - 2).is_some() && matches!(view.text(at - 3), b"&" | b"&&");
-    is_declared && is_operand(view, at - 4) && !(statement_start(view, at)..at).any(|at| view.is(at, b"const"))
-}
-
-fn is_operand(view: &View, at: usize) -> bool {
-    view.identifier(at).is_some_and(|word| !is_statement_word(word))
-        || matches!(view.text(at), b")" | b"]")
-        || view.kind(at) == Some(crate::source::lexer::TokenKind::Number)
-}
-
-fn is_capture(view: &View, at: usize) -> bool {
-    view.bracket_round(at).is_some_and(|open| view.byte(open, b'['))
-}
-
-/// `std::cin >> x`, `in >> x`
-fn is_stream(view: &View, at: usize) -> bool {
-    let start = statement_start(view, at);
-    view.bracket_round(at) == view.bracket_round(start) && !(start..at).any(|at| view.is(at, b"="))
-}
-
-/// The innermost loop body that holds both places, by its opening brace.
-fn loop_round(view: &View, one: usize, other: usize) -> Option<usize> {
-    let mut at = one;
-    while let Some(open) = view.bracket_round(at) {
-        let is_loop = view.byte(open, b'{')
-            && (view.is(open.wrapping_sub(1), b"do")
-                || view.byte(open.wrapping_sub(1), b')')
-                    && matches!(view.text(view.opener(open - 1).wrapping_sub(1)), b"for" | b"while"));
-        if is_loop && open < other && view.behind(open) > other {
-            return Some(open);
-        }
-        at = open;
-    }
-    None
 }

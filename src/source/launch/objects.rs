@@ -96,7 +96,29 @@ impl Scope<'_> {
         None
     }
 
-    fn layout_of(&self, class: ItemId, arguments: &[Bound]) -> Option<Layout> {
+    /// Whether a type is a union, or a class with one in it: what is written to one member changes another.
+    pub fn overlaps(&self, code: &Code, ty: Range<usize>) -> bool {
+        let class = self.class_named(code, ty);
+        class.is_some_and(|class| {
+            let view = &self.work.code(class).view;
+            (0..view.len()).any(|at| view.is(at, b"union"))
+        })
+    }
+
+    /// Whether a type is a class in view, which may be converted to whatever it says.
+    pub fn names_class(&self, code: &Code, ty: Range<usize>) -> bool {
+        self.class_named(code, ty).is_some()
+    }
+
+    fn class_named(&self, code: &Code, ty: Range<usize>) -> Option<ItemId> {
+        let (name, _) = last_name(&code.view, ty)?;
+        let name = std::str::from_utf8(code.view.text(name)).ok().filter(|name| *name != "auto")?;
+        let tree = self.work.tree;
+        let is_whole = |id: &ItemId| matches!(&tree.item(*id).kind, ItemKind::Class(parts) if parts.body.is_some());
+        tree.visible(code.file, name).into_iter().find(is_whole)
+    }
+
+    pub fn layout_of(&self, class: ItemId, arguments: &[Bound]) -> Option<Layout> {
         let code = self.work.code(class);
         let view = &code.view;
         let open = (0..view.len()).find(|at| view.byte(*at, b'{'))?;
@@ -164,12 +186,48 @@ impl Scope<'_> {
             return None;
         }
         self.with_result(code, &callee, &pieces, |scope, called, result| match view_brace(called, &result) {
+            // `std::pair<int, int> shape() { return {3, 64}; }`
+            Some(inside) if matches!(members, [b"first" | b"second"]) && scope.gives_pair(called) => {
+                let values = called.view.split_at_commas(inside);
+                evaluate(scope, called, values.get(usize::from(members == [b"second"]))?.clone())
+            }
             Some(inside) => {
                 let layout = scope.layout(called, called.result.clone())?;
                 scope.aggregate(called, inside, &layout, members)
             }
             None => scope.member_of(called, result, members),
         })
+    }
+
+    fn gives_pair(&self, called: &Code) -> bool {
+        last_name(&called.view, called.result.clone()).is_some_and(|(name, _)| called.view.is(name, b"pair"))
+    }
+
+    /// A member of a constant at namespace scope.
+    pub fn member_of_constant(&self, code: &Code, name: &str, members: &[&[u8]]) -> Option<Value> {
+        let tree = self.work.tree;
+        let mut values = tree.visible(code.file, name);
+        values.retain(|id| {
+            let item = tree.item(*id);
+            let is_const = item.attributes.is_const || item.attributes.is_constexpr;
+            matches!(item.kind, ItemKind::Value) && item.class.is_none() && is_const
+        });
+        let own: Vec<ItemId> = values.iter().copied().filter(|id| tree.item(*id).file == code.file).collect();
+        let [only] = (if own.is_empty() { values } else { own })[..] else { return None };
+        let code = self.work.code(only);
+        let view = &code.view;
+        let declared = (0..view.len()).find(|at| view.identifier(*at) == Some(name.as_bytes()))?;
+        let scope = Scope { work: self.work, frame: &Frame::default() };
+        let layout = scope.layout(&code, 0..declared)?;
+        let open = declared + 1 + usize::from(view.byte(declared + 1, b'='));
+        match view.text(open) {
+            b"{" => scope.aggregate(&code, view.inside(open), &layout, members),
+            b"(" if layout.has_constructor => scope.aggregate(&code, view.inside(open), &layout, members),
+            _ => {
+                let end = (open..view.len()).find(|at| view.byte(*at, b';')).unwrap_or(view.len());
+                scope.member_of(&code, open..end, members)
+            }
+        }
     }
 
     /// A member of an object made of the values inside some braces; the declaration of one without any gives it none.
@@ -317,6 +375,11 @@ impl Scope<'_> {
     /// What a parameter stands for in a call: of an object its members, too.
     pub fn bind_parameter(&self, code: &Code, argument: Range<usize>, called: &Code, index: usize) -> Bound {
         let mut bound = self.bind(code, argument.clone());
+        if let (Some(Value::Int(_) | Value::AtMost(_)), Some(param)) = (bound.value, called.params.get(index))
+            && self.names_class(called, param.ty.clone())
+        {
+            bound.value = None;
+        }
         let Some(ty) = called.params.get(index).map(|param| param.ty.clone()).filter(|_| bound.value.is_none()) else {
             return bound;
         };
@@ -348,6 +411,10 @@ impl Scope<'_> {
         let methods: Vec<ItemId> = tree.members(layout.class?).iter().copied().filter(is_method).collect();
         let [method] = methods[..] else { return None };
         let method = self.work.code(method);
+        // What a reference refers to may be of a derived class.
+        if matches!(view.text(declared - 1), b"&" | b"&&" | b"*") && self.is_virtual(&method) {
+            return None;
+        }
         let mut frame = self.frame_of(code, &method, arguments);
         frame.templates = layout.frame.templates.clone();
         for field in &layout.fields {
@@ -356,6 +423,14 @@ impl Scope<'_> {
             }
         }
         Scope { work: self.work, frame: &frame }.result(&method, evaluate)
+    }
+
+    /// Whether a derived class may have another method instead.
+    pub fn is_virtual(&self, method: &Code) -> bool {
+        let tree = self.work.tree;
+        let item = tree.item(method.item);
+        let of_class = item.class.map_or(&[][..], |class| tree.members(class));
+        of_class.iter().map(|id| tree.item(*id)).any(|own| own.name == item.name && own.attributes.is_virtual)
     }
 
     /// Whether a method of this name changes nothing: by its text it writes and calls nothing.

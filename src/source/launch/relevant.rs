@@ -3,16 +3,18 @@
 //! A name brings in whatever is named beside it: in its statements, in the conditions and loops round them, in the calls that
 //! they are arguments of.
 
+use super::Work;
 use super::choices::conditions_round;
 use super::code::Code;
 use super::declarators::is_statement_word;
 use super::evaluate::is_type_word;
 use super::locals::{statement_end, statement_start};
+use super::members::data_members;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// The parameters, those of templates among them, that `seeds` depend on, in order.
-pub(super) fn parameters(code: &Code, seeds: impl IntoIterator<Item = Range<usize>>) -> Vec<String> {
+/// The parameters, those of templates among them, and the members of a method's object that `seeds` depend on, in order.
+pub(super) fn parameters(work: &Work, code: &Code, seeds: impl IntoIterator<Item = Range<usize>>) -> Vec<String> {
     let mut search = Search { code, names: FxHashSet::default(), statements: FxHashSet::default(), todo: Vec::new() };
     for seed in seeds {
         search.round(seed.start);
@@ -21,8 +23,9 @@ pub(super) fn parameters(code: &Code, seeds: impl IntoIterator<Item = Range<usiz
     while let Some(range) = search.todo.pop() {
         search.read(range);
     }
-    let params = code.params.iter().chain(&code.templates).map(|param| &param.name);
-    params.filter(|name| search.names.contains(name.as_bytes())).cloned().collect()
+    let params = code.params.iter().chain(&code.templates).map(|param| param.name.clone());
+    let all = params.chain(data_members(work, code));
+    all.filter(|name| search.names.contains(name.as_bytes())).collect()
 }
 
 struct Search<'c> {

@@ -6,10 +6,11 @@ use super::evaluate::{Number, Value, evaluate};
 use super::instances::Around;
 use super::lambdas;
 use super::locals::{Local, is_local, local, scope_end, written_parameter};
+use super::members::is_data_member;
+use super::writes::is_written_in;
 use super::{Argument, Work};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
-use crate::source::tree::Tree;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::PoisonError;
@@ -131,6 +132,9 @@ impl Scope<'_> {
         let name = view.text(*name);
         let key = std::str::from_utf8(name).ok()?;
         let members: Vec<&[u8]> = members.iter().map(|at| view.text(*at)).collect();
+        if let (b"this", Some((own, rest))) = (name, members.split_first()) {
+            return self.own_member(code, std::str::from_utf8(own).ok()?, rest);
+        }
         let mut limit = None;
         for (_, assumed) in self.frame.assumed.iter().filter(|(name, _)| name == key && members.is_empty()) {
             match assumed {
@@ -169,8 +173,8 @@ impl Scope<'_> {
         if let Some(bound) = self.frame.templates.get(key) {
             return component(bound.value?, members);
         }
-        if let Some(own) = self.frame.own.get(key) {
-            return component(*own, members);
+        if self.frame.own.contains_key(key) {
+            return self.own_member(code, key, members);
         }
         if let Some(class) = self.work.tree.item(code.item).class {
             if self.work.code(class).templates.iter().any(|template| template.name == key) {
@@ -181,8 +185,12 @@ impl Scope<'_> {
             if let Some(value) = self.member(class, key, &frame) {
                 return component(value, members);
             }
+            if is_data_member(self.work, code, key) {
+                return self.own_member(code, key, members);
+            }
         }
-        component(self.constant(code, key, None)?, members)
+        let value = self.constant(code, key, None).and_then(|value| component(value, members));
+        value.or_else(|| if members.is_empty() { None } else { self.member_of_constant(code, key, members) })
     }
 
     /// `Traits<128>::threads`, `ns::threads`, `Kind::Small`
@@ -345,7 +353,7 @@ impl Scope<'_> {
         if matches!(item.kind, ItemKind::Enumerator { .. }) {
             return scope.enumerator(&code, &item.name);
         }
-        if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(tree, id) {
+        if !(item.attributes.is_const || item.attributes.is_constexpr) && is_written_in(self.work, id) {
             return None;
         }
         let (name, behind) = (0..view.len()).find_map(|at| {
@@ -448,45 +456,4 @@ pub(super) fn alias_target(view: &View) -> Option<Range<usize>> {
     }
     let equals = (0..end).find(|at| view.byte(*at, b'='))?;
     Some(equals + 1..end)
-}
-
-/// Behind the brackets of an array's indices.
-fn behind_indices<'t>(text: &dyn Fn(usize) -> &'t [u8], from: usize) -> usize {
-    let mut at = from;
-    while text(at) == b"[" {
-        let mut depth = 0;
-        loop {
-            match text(at) {
-                b"[" => depth += 1,
-                b"]" => depth -= 1,
-                b"" => return at,
-                _ => {}
-            }
-            at += 1;
-            if depth == 0 {
-                break;
-            }
-        }
-    }
-    at
-}
-
-/// Whether a variable at namespace scope is written anywhere in its file, or could be in another.
-pub(super) fn is_written_in(tree: &Tree, id: ItemId) -> bool {
-    let item = tree.item(id);
-    let file = tree.files.get(item.file);
-    // Any file that sees it may write it; that is only ruled out for a variable of one source file.
-    if !tree.includers(item.file).is_empty() {
-        return true;
-    }
-    file.tokens.iter().enumerate().any(|(at, token)| {
-        if token.start() == item.name_range.start || token.bytes(&file.bytes) != item.name.as_bytes() {
-            return false;
-        }
-        let text = |at: usize| file.tokens.get(at).map_or(&[][..], |token| token.bytes(&file.bytes));
-        let next = text(behind_indices(&text, at + 1));
-        let before = text(at.wrapping_sub(1));
-        let assigned = next.last() == Some(&b'=') && !matches!(next, b"==" | b"<=" | b">=" | b"!=");
-        assigned || matches!(next, b"++" | b"--") || matches!(before, b"++" | b"--" | b"&" | b">>")
-    })
 }

@@ -5,8 +5,9 @@
 use super::choices::one_of;
 use super::code::Code;
 use super::evaluate::{Value, evaluate, operator};
-use super::locals::{is_written, scope_end, statement_end, statement_start};
+use super::locals::{scope_end, statement_end, statement_start};
 use super::scope::{Frame, Scope};
+use super::writes::is_written;
 use crate::source::items::View;
 use std::ops::Range;
 
