@@ -118,6 +118,8 @@ pub(super) struct Work<'s> {
     choices: RefCell<Choices>,
     /// It was asked which way a fork goes, so what comes out holds for this reading only.
     chose: Cell<bool>,
+    /// On the way that is read the host does not come to the launch.
+    left: Cell<bool>,
 }
 
 impl Launches {
@@ -226,6 +228,7 @@ impl<'s> Work<'s> {
             gave_up: Cell::new(false),
             choices: RefCell::default(),
             chose: Cell::new(false),
+            left: Cell::new(false),
         }
     }
 
@@ -432,6 +435,7 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
             (block, cluster_of(&scope, code))
         }
     };
+    work.note_end_before(&scope, code, site.tokens.start);
     let extents = |value: Option<Value>, exact: bool| {
         let extent = value.map_or([None; 3], Value::extent);
         let wanted = |number: Number| (number.exact || !exact).then_some(number.value);

@@ -172,6 +172,7 @@ fn bind(
         if let Some(class) = work.tree.item(code.item).class.filter(|_| !own.is_empty()) {
             bound.own.extend(scope.members_at_call(caller, call.at, class, &own));
         }
+        work.note_end_before(&scope, caller, call.at);
         if !code.templates.iter().any(matters) {
             return bound;
         }

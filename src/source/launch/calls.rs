@@ -176,6 +176,7 @@ impl Scope<'_> {
                 Happened::Perhaps => return None,
             }
         }
+        self.work.note_end_before(self, called, called.body.end);
         None
     }
 }

@@ -1,7 +1,8 @@
 //! What host code chooses at run time, by `?:`, `if` and `switch` over something unknown -> one reading for each way.
 //!
 //! A reading takes one way at each fork that it asks about; forks of one function over the same text go the same way, as long
-//! as nobody looks closer. Loops, and ends of the function before the launch, are no forks: what they decide stays unknown.
+//! as nobody looks closer. Loops are no forks: what they decide stays unknown. A reading on whose way the function ends before
+//! the launch, `else return false;`, is none.
 
 use super::Work;
 use super::code::Code;
@@ -15,6 +16,8 @@ use std::ops::Range;
 
 /// Readings of one place; where there would be more, nothing is chosen and what depends on it is unknown.
 const MAX_READINGS: usize = 8;
+/// Statements that end a function, of those in front of a launch.
+const MAX_ENDS: usize = 64;
 /// Labels of a switch that is read way by way.
 const MAX_LABELS: usize = 12;
 
@@ -33,6 +36,8 @@ pub(super) struct Choices {
     given: Vec<(Fork, u32)>,
     /// In the order in which they were asked for.
     taken: Vec<Taken>,
+    /// Nothing more is chosen, nor worked out: what is asked is where the ways taken so far lead.
+    settled: bool,
 }
 
 /// A fork, the ways that are read one after another, and the place among them of the one that is read now.
@@ -69,15 +74,16 @@ impl Work<'_> {
         if self.choices.borrow().open {
             return vec![read()];
         }
-        self.choices.replace(Choices { open: true, given: given.to_vec(), taken: Vec::new() });
+        self.choices.replace(Choices { open: true, given: given.to_vec(), ..Choices::default() });
         let mut found: Vec<T> = Vec::new();
         for count in 0.. {
             if count == MAX_READINGS {
                 self.choices.replace(Choices::default());
                 return vec![read()];
             }
+            self.left.set(false);
             let one = read();
-            if !found.contains(&one) {
+            if !self.left.replace(false) && !found.contains(&one) {
                 found.push(one);
             }
             if !self.choices.borrow_mut().advance() {
@@ -86,6 +92,22 @@ impl Work<'_> {
         }
         self.choices.replace(Choices::default());
         found
+    }
+
+    /// Makes this reading none if on its way the function, or the turn of a loop round the place, has ended before it.
+    pub(super) fn note_end_before(&self, scope: &Scope, code: &Code, at: usize) {
+        {
+            let mut choices = self.choices.borrow_mut();
+            if !choices.open || choices.settled || choices.given.is_empty() && choices.taken.is_empty() {
+                return;
+            }
+            choices.settled = true;
+        }
+        let chose = self.chose.get();
+        let ends = ends(code, at).take(MAX_ENDS).any(|end| happened(scope, code, end, at) == Happened::Surely);
+        self.chose.set(chose);
+        self.choices.borrow_mut().settled = false;
+        self.left.set(self.left.get() || ends);
     }
 
     /// The way taken at a fork; none if nothing is chosen.
@@ -103,6 +125,9 @@ impl Work<'_> {
         }
         if let Some(known) = choices.way(&fork) {
             return ways.contains(&known).then_some(known);
+        }
+        if choices.settled {
+            return None;
         }
         choices.taken.push(Taken { fork, ways, now: 0 });
         Some(first)
@@ -140,6 +165,9 @@ pub(super) fn holds(scope: &Scope, code: &Code, condition: Range<usize>) -> Opti
     if let Some(way) = known {
         scope.work.chose.set(true);
         return Some((way == 0) != negated);
+    }
+    if scope.work.choices.borrow().settled {
+        return None;
     }
     match evaluate(scope, code, condition).and_then(Value::int) {
         Some(value) => Some(value != 0),
@@ -325,6 +353,23 @@ pub(super) fn happened(scope: &Scope, code: &Code, write: usize, at: usize) -> H
     Happened::Perhaps
 }
 
+/// The statements before a place that end the function or the turn of a loop that holds it, but for those in lambdas.
+fn ends(code: &Code, at: usize) -> impl Iterator<Item = usize> {
+    let view = &code.view;
+    let is_end = move |word: &usize| {
+        let named = match view.text(*word) {
+            b"return" | b"throw" | b"continue" => true,
+            b"abort" | b"exit" | b"_exit" | b"terminate" | b"__builtin_unreachable" => view.byte(word + 1, b'('),
+            _ => false,
+        };
+        let qualified = view.is(word.wrapping_sub(1), b"::") && view.is(word.wrapping_sub(2), b"std");
+        let first = if qualified { word - 2 } else { *word };
+        // `return [&] { k<<<1, n>>>(); }();` comes to the launch, and ends then.
+        named && statement_start(view, *word) == first && statement_end(view, *word) <= at
+    };
+    (code.body.start..at.min(code.body.end)).filter(is_end)
+}
+
 fn leaves_turn(view: &View, at: usize) -> bool {
     matches!(view.text(at), b"break" | b"continue")
 }
@@ -342,7 +387,8 @@ fn runs(scope: &Scope, code: &Code, keyword: usize, open: usize, labels: &[usize
         return None;
     }
     let subject = view.inside(keyword + 1);
-    let entry = match entry(scope, code, subject.clone(), labels) {
+    let settled = scope.work.choices.borrow().settled;
+    let entry = match entry(scope, code, subject.clone(), labels).filter(|_| !settled) {
         Some(entry) => entry,
         None => {
             let ways = labels.len() + usize::from(!labels.iter().any(|label| view.is(*label, b"default")));
