@@ -7,7 +7,7 @@
 The exponent is that of the last doubling, of time and of memory: 1 is linear. `incomplete` counts the functions that
 synclint said it did not follow whole: there a bound holds (docs/speed.md). Seconds are those of CPU. Not part of CI.
 """
-import argparse, json, math, os, pathlib, subprocess, tempfile, time
+import argparse, math, os, pathlib, subprocess, tempfile, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KERNEL = "__global__ void k(int *v, int n) {\n%s\n}\n"
@@ -56,10 +56,24 @@ def web(count):
     }
 
 
+def mixed(count):
+    """Barriers behind all kinds of forks."""
+    forms = ["if (n > %d) __syncthreads();\n", "if (x > %d) { __syncthreads(); }\n", "for (int i = 0; i < n; ++i) { v[i] = %d; __syncthreads(); }\n", "__syncthreads(); v[0] = %d;\n"]
+    return KERNEL % ("int x = threadIdx.x;\n" + "".join(forms[i % 4] % i for i in range(count)))
+
+
+def gotos(count):
+    return KERNEL % ("int x = threadIdx.x;\n" + "".join(f"L{i}: v[{i}] = x;\nif (v[x + {i}] > {i}) goto L{(i * 37 + 11) % count};\n__syncthreads();\n" for i in range(count)))
+
+
 # name -> (the first size, what is made of it)
 INPUTS = {
-    "functions with a barrier each": (1000, lambda n: one("".join(KERNEL.replace("k(", f"k{i}(") % "v[0] = n; __syncthreads();" for i in range(n)))),
-    "findings in one file": (250, lambda n: one("".join(KERNEL.replace("k(", f"k{i}(") % "if (threadIdx.x > n) __syncthreads();" for i in range(n)))),
+    "functions with a barrier each": (2500, lambda n: one("".join(KERNEL.replace("k(", f"k{i}(") % "v[0] = n; __syncthreads();" for i in range(n)))),
+    "barriers under mixed control": (3750, lambda n: one(mixed(n))),
+    "a ladder of subtractions": (5, lambda n: one(KERNEL % ("int x = threadIdx.x;\n" + "".join(f"if (x > {i * 7 + 3}) {{ x -= {i * 7 + 3}; __syncthreads(); }}\n" for i in range(n))))),
+    "jumps of each thread's own": (32, lambda n: one(gotos(n))),
+    "an else-if chain of each thread's own": (1250, lambda n: one(KERNEL % ("int x = threadIdx.x;\n" + "".join(f"if (x == {i}) __syncthreads();\nelse " for i in range(n)) + "v[0] = 0;"))),
+    "findings in one file": (2500, lambda n: one("".join(KERNEL.replace("k(", f"k{i}(") % "if (threadIdx.x > n) __syncthreads();" for i in range(n)))),
     "files": (250, lambda n: {f"d{i % 17}/f{i}.cu": KERNEL % "for (int i = 0; i < n; ++i) { v[i] = 1; __syncthreads(); }" for i in range(n)}),
     "included headers, a chain": (250, headers),
     "included headers, a web": (250, web),
@@ -71,7 +85,7 @@ INPUTS = {
     "nested parentheses": (25000, lambda n: one(KERNEL % ("if (" + "(" * n + "n" + ")" * n + ") __syncthreads();"))),
     "nested loops": (50, lambda n: one(KERNEL % ("for (int i = 0; i < n; ++i) {\n" * n + "__syncthreads();" + "}" * n))),
     "an else-if chain": (2500, lambda n: one(KERNEL % ("".join(f"if (n == {i}) v[0] = {i};\nelse " for i in range(n)) + "v[0] = 0;\n__syncthreads();"))),
-    "an else-if chain with barriers": (250, lambda n: one(KERNEL % ("".join(f"if (n == {i}) __syncthreads();\nelse " for i in range(n)) + "v[0] = 0;"))),
+    "an else-if chain with barriers": (1250, lambda n: one(KERNEL % ("".join(f"if (n == {i}) __syncthreads();\nelse " for i in range(n)) + "v[0] = 0;"))),
     "a switch": (2500, lambda n: one(KERNEL % ("switch (n) {\n" + "".join(f"case {i}: v[{i}] = 1; break;\n" for i in range(n)) + "}\n__syncthreads();"))),
     "variables in one function": (2500, lambda n: one(KERNEL % ("".join(f"int a{i} = {'n' if i == 0 else f'a{i - 1} + v[{i}]'};\n" for i in range(n)) + f"if (a{n - 1}) __syncthreads();"))),
     "statements in one line": (12500, lambda n: one(KERNEL.replace("\n", " ") % ("v[n] = n + 1; " * n + "__syncthreads();"))),
@@ -120,8 +134,10 @@ def measured(binary, folder, limit):
             time.sleep(0.005)
         seconds = usage.ru_utime + usage.ru_stime
         out.seek(0)
-        report = json.load(out) if status == 0 else {"summary": {"incomplete": f"exit {status >> 8 or status}"}}
-        return seconds, usage.ru_maxrss / 1024, report["summary"]["incomplete"]
+        # Line by line: what this process has taken counts as the peak of those it starts.
+        counts = (line.split(b":")[1].strip(b" ,\n").decode() for line in out if b'"incomplete": ' in line)
+        incomplete = next(counts, "?") if status == 0 else f"exit {status >> 8 or status}"
+        return seconds, usage.ru_maxrss / 1024, incomplete
 
 
 def exponent(last, before):

@@ -27,6 +27,9 @@ use region::{Chain, Edge, Statement};
 /// Regions, one in the other, out of which a barrier is moved.
 const MAX_DEPTH: usize = 4;
 
+/// Bytes of a function that is changed.
+const MAX_LENGTH: u32 = 512 << 10;
+
 /// A change that may mend a finding.
 pub struct Candidate {
     pub fix: Fix,
@@ -49,6 +52,10 @@ pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<C
         return None;
     }
     let item = function_round(session, finding)?;
+    let length = session.tree.item(item).range.end - session.tree.item(item).range.start;
+    if length > MAX_LENGTH {
+        return None;
+    }
     let mut fixes = Vec::new();
     let id = finding.at.file;
     for edge in [Edge::End, Edge::Begin] {

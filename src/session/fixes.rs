@@ -26,6 +26,11 @@ const MAX_BYTES_OF_ALL: usize = 32 << 20;
 /// A finding costs a proof as much as so many bytes.
 const BYTES_PER_FINDING: usize = 4 << 10;
 
+/// What a byte of a kernel that is analysed again costs, in bytes that are only read.
+const TIMES_OWN: usize = 16;
+/// And what each kernel in the files that are read costs.
+const BYTES_PER_ROOT: usize = 512;
+
 /// Adds to the findings the changes that are proven to mend them.
 pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {
     let mut sought: Vec<&Finding> = Vec::new();
@@ -191,8 +196,11 @@ impl<'a> Proof<'a> {
         let bytes: usize = files.iter().map(|file| tree.files.get(*file).bytes.len()).sum();
         let cost =
             bytes + concerned.iter().map(|index| answers[*index].findings.len() * BYTES_PER_FINDING).sum::<usize>();
+        let length = |root: ItemId| (tree.item(root).range.end - tree.item(root).range.start) as usize;
+        let own: usize = concerned.iter().map(|index| length(roots[*index])).sum();
+        let in_view = roots.iter().filter(|root| files.binary_search(&tree.item(**root).file).is_ok()).count();
         let proof = Proof { settings, session, options, finding, files, kernels, before, others, cost };
-        (bytes <= MAX_BYTES).then_some(proof)
+        (bytes + own * TIMES_OWN + in_view * BYTES_PER_ROOT <= MAX_BYTES).then_some(proof)
     }
 
     /// The barriers of the group that do not stand in these places.
