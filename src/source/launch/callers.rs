@@ -72,6 +72,9 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
             found.push(None);
         }
         for call in calls {
+            if is_of_another_class(work, code, &caller_code, call.at) {
+                continue;
+            }
             bind(work, code, names, &caller_code, &call, level, &mut found);
             if found.len() > MAX_FRAMES {
                 return vec![None];
@@ -98,9 +101,19 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
     if found.len() > MAX_FRAMES { vec![None] } else { found }
 }
 
+/// Whether the object that a method is called on is surely of another class that has a method of the name.
+fn is_of_another_class(work: &Work, code: &Code, caller: &Code, at: usize) -> bool {
+    let Some(class) = work.tree.item(code.item).class else { return false };
+    let scope = Scope { work, frame: &Frame::default() };
+    scope.class_at_call(caller, at).is_some_and(|other| other != class)
+}
+
 /// Whether a function is named other than to call it.
 fn is_named_alone(code: &Code, name: &[u8]) -> bool {
     let view = &code.view;
+    if code.params.iter().any(|param| param.name.as_bytes() == name) {
+        return false;
+    }
     code.body.clone().filter(|at| view.identifier(*at) == Some(name)).any(|at| {
         let behind = if view.is(at + 1, b"<") { view.behind_angle(at + 1).unwrap_or(at + 1) } else { at + 1 };
         let is_member = matches!(view.text(at - 1), b"." | b"->");
@@ -215,7 +228,14 @@ fn bind(
         .filter(|(param, _)| matters(param) || names_template(code, param))
         .map(|(_, given)| given);
     let seeds = given.chain(&call.template_arguments).cloned();
-    for frame in frames(work, caller, relevant::parameters(work, caller, seeds), level + 1) {
+    let mut above = relevant::parameters(work, caller, seeds);
+    if work.tree.item(caller.item).class == work.tree.item(code.item).class {
+        // It may be called for the same object.
+        above.extend(own.iter().map(|name| name.to_string()));
+        above.sort_unstable();
+        above.dedup();
+    }
+    for frame in frames(work, caller, above, level + 1) {
         let more = match frame {
             Some(frame) => add(work.readings(&ways, || attempt(&frame)).into_iter().map(Some).collect()),
             None => add(plain.clone()),

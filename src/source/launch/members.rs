@@ -6,6 +6,7 @@ use super::Work;
 use super::code::{Code, callee_before};
 use super::evaluate::Value;
 use super::locals::{declaration, declared_type};
+use super::objects::called;
 use super::scope::{Frame, Scope, component};
 use super::writes::{is_written, plain_write};
 use crate::graph::ItemId;
@@ -63,35 +64,40 @@ impl Scope<'_> {
             let value = |name: &&str| Some((name.to_string(), self.own_member(caller, name, &[])?));
             return names.iter().filter_map(value).collect();
         }
-        let Some(object) = self.object_before(caller, at - 1, class) else { return Vec::new() };
+        let Some((object, of_class)) = self.object_before(caller, at - 1) else { return Vec::new() };
+        if of_class != class {
+            return Vec::new();
+        }
         let value = |name: &&str| Some((name.to_string(), self.member_of(caller, object.clone(), &[name.as_bytes()])?));
         names.iter().filter_map(value).collect()
     }
 
-    /// The tokens of an object of a class that a dot stands behind: a local variable, `Job(128)`.
-    fn object_before(&self, code: &Code, dot: usize, class: ItemId) -> Option<Range<usize>> {
+    /// The class of the object that a method is called on at a token, where that has no base.
+    pub fn class_at_call(&self, caller: &Code, at: usize) -> Option<ItemId> {
+        let is_of_object = caller.view.byte(at.checked_sub(1)?, b'.');
+        is_of_object.then(|| self.object_before(caller, at - 1)).flatten().map(|(_, class)| class)
+    }
+
+    /// The tokens of the object that a dot stands behind, and its class: a local variable, `Job(128)`.
+    fn object_before(&self, code: &Code, dot: usize) -> Option<(Range<usize>, ItemId)> {
         let view = &code.view;
         let last = dot.checked_sub(1)?;
         if let Some(name) = view.identifier(last) {
             let is_part = matches!(view.text(last.checked_sub(1)?), b"." | b"->" | b"::");
             let declared = declaration(code, name, last).filter(|_| !is_part)?;
-            let of_class = || {
-                let (ty, value) = declared_type(code, declared)?;
-                match ty.clone().any(|at| view.is(at, b"auto")) {
-                    true => self.layout(
-                        code,
-                        super::objects::called(view, value?).map(|(callee, _)| callee.name..callee.name + 1)?,
-                    ),
-                    false => self.layout(code, ty),
-                }
-            };
-            let is_plain = !matches!(view.text(declared - 1), b"&" | b"&&" | b"*");
-            return (is_plain && of_class()?.class == Some(class)).then_some(last..dot);
+            if matches!(view.text(declared - 1), b"&" | b"&&" | b"*") {
+                return None;
+            }
+            let (mut ty, value) = declared_type(code, declared)?;
+            if ty.clone().any(|at| view.is(at, b"auto")) {
+                let (callee, _) = called(view, value?)?;
+                ty = callee.name..callee.name + 1;
+            }
+            return Some((last..dot, self.layout(code, ty)?.class?));
         }
         let open = matches!(view.text(last), b")" | b"}").then(|| view.opener(last))?;
         let callee = callee_before(view, open)?;
-        let of_class = self.layout(code, callee.name..open)?.class == Some(class);
-        of_class.then_some(callee.name..dot)
+        Some((callee.name..dot, self.layout(code, callee.name..open)?.class?))
     }
 
     /// A member of the object that a method is called on.
