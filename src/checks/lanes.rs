@@ -247,8 +247,20 @@ fn only_ballot(check: &Check, mask: Symbol) -> bool {
 // ---------------------------------------------------------------- masks made of conditions
 
 /// What the mask was made of is known.
-pub fn is_known(check: &Check, mask: Value) -> bool {
-    !matches!(made(check, check.analysed.symbol(mask)), Made::Unknown)
+pub fn is_known(check: &Check, inst: InstId, mask: Value) -> bool {
+    let mask = check.analysed.symbol(mask);
+    let is_plain = |part: &Part| !matches!(made(check, part.value), Made::Choice(_) | Made::Unknown);
+    match made(check, mask) {
+        Made::Unknown => false,
+        Made::Choice(parts) => {
+            let from_outside =
+                |part: &&Part| part.enters(check) || check.analysed.flow.head_of[part.at.index()].is_none();
+            let is_carried = parts.iter().any(|part| !from_outside(&part) && part.value != mask);
+            parts.iter().filter(from_outside).all(is_plain)
+                && (!is_carried || Sets::new(check, inst).fit_carried(mask).is_some())
+        }
+        _ => true,
+    }
 }
 
 enum Made {

@@ -177,7 +177,7 @@ pub fn explain(check: &Check, inst: InstId) -> Option<Explanation> {
     if fault.is_some() {
         guards.iter_mut().for_each(|guard| guard.harmless = None);
     }
-    let (asks, mut standing) = wording::asked(check, barrier, known);
+    let (asks, mut standing) = wording::asked(check, inst, barrier, known);
     let ended = guards.iter().any(|guard| guard.harmless.is_some_and(Harmless::has_ended));
     if guards.iter().any(|guard| guard.harmless == Some(Harmless::EveryWay)) {
         standing = Standing::Safe(format!("all of {asks} come to it, or to one that it matches"));
@@ -210,7 +210,7 @@ fn harmless(check: &Check, inst: InstId, dependence: Dependence, need: Extent) -
         Group::Lanes { .. } if ways.all_end() => Some(Harmless::EndedLanes),
         _ if divergence::forgiven(check, barrier, need, ways) || within_warp && ways.all_end() => Some(Harmless::Ended),
         _ if !check.parts(inst, dependence, need) => Some(Harmless::Follows),
-        Group::Lanes { mask: Some(mask) } if !lanes::is_known(check, *mask) => Some(Harmless::Unknown),
+        Group::Lanes { mask: Some(mask) } if !lanes::is_known(check, inst, *mask) => Some(Harmless::Unknown),
         Group::Lanes { mask } if lanes::on_every_way(check, inst, barrier, *mask, dependence) => {
             Some(Harmless::EveryWay)
         }

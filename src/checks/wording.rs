@@ -22,7 +22,7 @@ pub fn group(barrier: &Barrier, need: Extent) -> String {
 }
 
 /// Whom a barrier waits for, and how a clean one stands.
-pub fn asked(check: &Check, barrier: &Barrier, need: Option<Extent>) -> (String, Standing) {
+pub fn asked(check: &Check, inst: InstId, barrier: &Barrier, need: Option<Extent>) -> (String, Standing) {
     let Some(need) = need else {
         let why = "how many arrivals it waits for is not known to be the whole block".to_string();
         return ("as many arrivals as it was made for".to_string(), Standing::Open(why));
@@ -37,7 +37,7 @@ pub fn asked(check: &Check, barrier: &Barrier, need: Option<Extent>) -> (String,
                 return (lanes, Standing::Safe(safe));
             }
             None => {
-                let standing = match lanes::is_known(check, *mask) {
+                let standing = match lanes::is_known(check, inst, *mask) {
                     true => Standing::Safe("the lanes that its mask names all come to it, or none".to_string()),
                     false => Standing::Open("which lanes its mask names is not known".to_string()),
                 };

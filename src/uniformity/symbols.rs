@@ -240,7 +240,29 @@ impl Symbols {
         self.leaf(Leaf::Source(source))
     }
 
+    /// One half of two words that are shifted as one, as CUDA's integer intrinsics do.
+    fn funnel_shift(&mut self, name: &str, low: Symbol, high: Symbol, by: Symbol) -> Option<Symbol> {
+        let width = self.int(32);
+        let by = match name {
+            "__funnelshift_l" | "__funnelshift_r" => self.rem(by, width),
+            "__funnelshift_lc" | "__funnelshift_rc" => self.extreme(Operator::Min, by, width),
+            _ => return None,
+        };
+        let rest = self.sub(width, by);
+        let (above, below) = match name.starts_with("__funnelshift_l") {
+            true => (self.shl(high, by), self.shr(low, rest)),
+            false => (self.shl(high, rest), self.shr(low, by)),
+        };
+        let whole = self.bit_or(above, below);
+        Some(self.convert(To::Int { bits: 32, signed: false }, whole))
+    }
+
     pub fn pure(&mut self, name: Name, operands: Vec<Symbol>) -> Symbol {
+        if let [low, high, by] = operands[..]
+            && let Some(shifted) = self.funnel_shift(&name, low, high, by)
+        {
+            return shifted;
+        }
         self.intern(Node::Pure(name, operands.into()))
     }
 

@@ -83,20 +83,24 @@ pub fn is_of_several_blocks(facts: &Facts, symbols: &Symbols, address: Symbol) -
         return false;
     }
     let any = Thread { rank: 0, x: 0, y: 0, z: 0 };
-    // Factors nobody knows: some that are not made of one another.
-    let factor = |leaf: Symbol| others.iter().zip([1009, 10_007, 100_003]).find(|(other, _)| **other == leaf);
-    let place = |number: i64| -> Option<Vec<i64>> {
-        let given = |leaf: Symbol| if leaf == block { Some(number) } else { factor(leaf).map(|(_, factor)| factor) };
-        let cell = |terms: &Vec<(Symbol, i64)>| {
-            terms.iter().map(|(term, by)| facts.value(*term, &any, &given)?.checked_mul(*by)).sum::<Option<i64>>()
+    // Numbers nobody knows: at one, and at some that are not made of one another.
+    [[1, 1, 1], [1009, 10_007, 100_003]].into_iter().all(|numbers| {
+        let number = |leaf: Symbol| others.iter().zip(numbers).find(|(other, _)| **other == leaf);
+        let place = |of_block: i64| -> Option<Vec<i64>> {
+            let given =
+                |leaf: Symbol| if leaf == block { Some(of_block) } else { number(leaf).map(|(_, known)| known) };
+            let cell = |terms: &Vec<(Symbol, i64)>| {
+                terms.iter().try_fold(0i64, |sum, (term, by)| {
+                    sum.checked_add(facts.value(*term, &any, &given)?.checked_mul(*by)?)
+                })
+            };
+            picks.iter().map(cell).collect()
         };
-        picks.iter().map(cell).collect()
-    };
-    let Some(places) = (0..BLOCKS).map(place).collect::<Option<Vec<_>>>() else { return false };
-    let mut apart = places.clone();
-    apart.sort_unstable();
-    apart.dedup();
-    apart.len() < places.len()
+        let Some(mut places) = (0..BLOCKS).map(place).collect::<Option<Vec<_>>>() else { return false };
+        places.sort_unstable();
+        places.dedup();
+        (places.len() as i64) < BLOCKS
+    })
 }
 
 /// What differs between threads is the thread's own number, or that of its warp: `s[threadIdx.x + trip * blockDim.x]`,
