@@ -37,7 +37,7 @@ pub(super) fn write(code: &Code, at: usize) -> Option<Write> {
     }
     let is_argument = matches!(view.text(at - 1), b"(" | b"," | b"{") && matches!(view.text(end), b"," | b")" | b"}");
     let is_argument = is_argument || view.is(end, b"...");
-    (is_argument && code.passes_by_reference(at)).then(|| Write {
+    (is_argument && code.passes_by_reference(at)).then_some(Write {
         at,
         is_argument: members.is_empty(),
         members,
