@@ -15,6 +15,8 @@ pub mod loops;
 pub mod postdom;
 
 use crate::graph::{BlockId, End, Graph, InstId, Op};
+use dominators::Edges;
+use petgraph::graph::NodeIndex;
 use rustc_hash::FxHashSet;
 
 /// Edges that no thread takes.
@@ -68,7 +70,7 @@ impl Flow {
                 predecessors[to.index()].push(*from);
             }
         }
-        let dominator = dominators(&order, &position, &predecessors);
+        let dominator = dominators(count, &successors, &order);
         let interval = intervals(&dominator, &order);
         let mut flow = Flow {
             order,
@@ -238,12 +240,16 @@ fn reverse_post_order(successors: &[Vec<BlockId>]) -> (Vec<BlockId>, Vec<u32>) {
 }
 
 /// Of each block; those that cannot run have themselves.
-fn dominators(order: &[BlockId], position: &[u32], predecessors: &[Vec<BlockId>]) -> Vec<BlockId> {
-    let mut result: Vec<BlockId> = (0..position.len() as u32).map(BlockId).collect();
-    let nodes: Vec<usize> = order.iter().map(|block| block.index()).collect();
-    let above = dominators::immediate(&nodes, position, |node| predecessors[node].iter().map(|from| from.index()));
-    for (block, above) in order.iter().zip(above) {
-        result[block.index()] = order[above as usize];
+fn dominators(count: usize, successors: &[Vec<BlockId>], order: &[BlockId]) -> Vec<BlockId> {
+    let mut result: Vec<BlockId> = (0..count as u32).map(BlockId).collect();
+    if order.is_empty() {
+        return result;
+    }
+    let tree = Edges { of: successors, of_last: &[] }.dominators(NodeIndex::new(0));
+    for block in order {
+        if let Some(above) = tree.immediate_dominator(NodeIndex::new(block.index())) {
+            result[block.index()] = BlockId(above.index() as u32);
+        }
     }
     result
 }

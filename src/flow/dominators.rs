@@ -1,44 +1,55 @@
-//! Dominators by Cooper, Harvey and Kennedy: meet the dominators of what leads to a node, in order, until nothing changes.
+//! Dominators, by petgraph, over edges as they are kept: no second graph is built for it.
 
-const UNKNOWN: u32 = u32::MAX;
+use crate::graph::BlockId;
+use petgraph::algo::dominators::{Dominators, simple_fast};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{GraphBase, GraphRef, IntoNeighbors, Visitable};
 
-/// By position in `order`, which is a reverse post-order with the root first: the position of the immediate dominator, of the
-/// root its own. `position` is `u32::MAX` for nodes that are not in the order.
-pub fn immediate<P: Iterator<Item = usize>>(
-    order: &[usize],
-    position: &[u32],
-    predecessors: impl Fn(usize) -> P,
-) -> Vec<u32> {
-    let mut above = vec![UNKNOWN; order.len()];
-    let Some(root) = above.first_mut() else { return above };
-    *root = 0;
-    let mut settled = false;
-    while !settled {
-        settled = true;
-        for (at, node) in order.iter().enumerate().skip(1) {
-            let mut met = UNKNOWN;
-            for from in predecessors(*node).map(|from| position[from]) {
-                if from != UNKNOWN && above[from as usize] != UNKNOWN {
-                    met = if met == UNKNOWN { from } else { meet(&above, met, from) };
-                }
-            }
-            if above[at] != met {
-                above[at] = met;
-                settled = false;
-            }
-        }
-    }
-    above
+/// What each block leads to, and behind all blocks one node more that leads to some of them.
+#[derive(Copy, Clone)]
+pub struct Edges<'a> {
+    pub of: &'a [Vec<BlockId>],
+    pub of_last: &'a [BlockId],
 }
 
-/// The nearest node that dominates both.
-fn meet(above: &[u32], mut one: u32, mut other: u32) -> u32 {
-    while one != other {
-        if one > other {
-            one = above[one as usize];
-        } else {
-            other = above[other as usize];
-        }
+type Map = <DiGraph<(), ()> as Visitable>::Map;
+
+impl Edges<'_> {
+    /// The node behind all blocks.
+    pub fn last(&self) -> NodeIndex {
+        NodeIndex::new(self.of.len())
     }
-    one
+
+    pub fn dominators(&self, root: NodeIndex) -> Dominators<NodeIndex> {
+        simple_fast(*self, root)
+    }
+}
+
+impl GraphBase for Edges<'_> {
+    type NodeId = NodeIndex;
+    type EdgeId = ();
+}
+
+impl GraphRef for Edges<'_> {}
+
+impl<'a> IntoNeighbors for Edges<'a> {
+    type Neighbors = std::iter::Map<std::slice::Iter<'a, BlockId>, fn(&BlockId) -> NodeIndex>;
+
+    fn neighbors(self, node: NodeIndex) -> Self::Neighbors {
+        let targets = self.of.get(node.index()).map_or(self.of_last, Vec::as_slice);
+        targets.iter().map(|to| NodeIndex::new(to.index()))
+    }
+}
+
+impl Visitable for Edges<'_> {
+    type Map = Map;
+
+    fn visit_map(&self) -> Map {
+        Map::with_capacity(self.of.len() + 1)
+    }
+
+    fn reset_map(&self, map: &mut Map) {
+        map.clear();
+        map.grow(self.of.len() + 1);
+    }
 }

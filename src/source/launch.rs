@@ -46,8 +46,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Names and operators that one launch may take to evaluate.
 const BUDGET: u32 = 20_000;
 
-/// Functions and constants that are kept for the next kernel, which often is launched from the same file.
-const MAX_CODES: usize = 64;
+/// Functions and constants that are kept for the next kernel: those that launch what they are given are asked for each.
+const MAX_CODES: usize = 512;
 
 /// One launch of a kernel, from one way to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

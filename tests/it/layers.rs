@@ -31,8 +31,9 @@ const ROAD: [&str; 23] = [
 ];
 
 /// Where each of these dependencies may be named.
-const DOORS: [(&str, &[&str]); 7] = [
+const DOORS: [(&str, &[&str]); 8] = [
     ("tree_sitter", &["lower"]),
+    ("petgraph", &["flow"]),
     ("miette", &["report/human"]),
     ("ignore", &["source/walk"]),
     ("indicatif", &["cli/progress"]),

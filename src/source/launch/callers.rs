@@ -1,6 +1,5 @@
 //! Who calls a host function, and with what: found by the name's text in the files that see it.
 
-use super::Work;
 use super::choices;
 use super::classes;
 use super::code::{Code, Parameter};
@@ -10,6 +9,7 @@ use super::locals::declaration;
 use super::members::data_members;
 use super::relevant;
 use super::scope::{Bound, Frame, Scope};
+use super::{BUDGET, Work};
 use crate::graph::ItemId;
 use crate::source::items::ItemKind;
 use crate::source::lexer::TokenKind;
@@ -36,9 +36,13 @@ pub(super) fn frames(work: &Work, code: &Code, names: Vec<String>, level: u32) -
         return known.clone();
     }
     let gave_up = work.gave_up.replace(false);
+    // Of the launching function itself the ways are asked for again and again, and always with all that may be used up left.
+    if level == 0 {
+        work.budget.set(BUDGET);
+    }
     let found = ways(work, code, &key.1, level);
-    // What came of a limit says nothing to who has more left.
-    if !work.gave_up.replace(gave_up || work.gave_up.get()) {
+    // Else what came of a limit says nothing to who has more left.
+    if !work.gave_up.replace(gave_up || work.gave_up.get()) || level == 0 {
         search.ways.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found.clone());
     }
     found

@@ -98,7 +98,8 @@ impl Work<'_> {
     pub(super) fn note_end_before(&self, scope: &Scope, code: &Code, at: usize) {
         {
             let mut choices = self.choices.borrow_mut();
-            if !choices.open || choices.settled || choices.given.is_empty() && choices.taken.is_empty() {
+            let chose_here = choices.taken.iter().any(|taken| taken.fork.item == code.item);
+            if !choices.open || choices.settled || !chose_here {
                 return;
             }
             choices.settled = true;

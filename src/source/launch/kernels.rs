@@ -24,9 +24,12 @@ pub(super) fn launched(
 ) -> Option<Vec<Argument>> {
     let item = scope.work.tree.item(kernel);
     let name = code.view.text(callee.name);
-    let is_own = code.params.iter().chain(&code.templates).any(|param| param.name.as_bytes() == name)
-        || locals::declaration(code, name, callee.name).is_some();
-    if name == item.name.as_bytes() && !is_own {
+    // A parameter or a variable of that name stands for something else.
+    let is_own = || {
+        code.params.iter().chain(&code.templates).any(|param| param.name.as_bytes() == name)
+            || locals::declaration(code, name, callee.name).is_some()
+    };
+    if name == item.name.as_bytes() && !is_own() {
         if !is_nearest(scope.work.tree, code, callee, kernel) {
             return None;
         }
