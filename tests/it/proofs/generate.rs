@@ -222,7 +222,7 @@ impl Maker {
     }
 
     fn statement(&mut self, depth: usize, out: &mut Vec<S>) {
-        match self.random.below(if depth == 0 { 22 } else { 38 }) {
+        match self.random.below(if depth == 0 { 22 } else { 39 }) {
             0..=3 => {
                 let value = self.expression(2);
                 let name = self.fresh("v");
@@ -262,6 +262,7 @@ impl Maker {
             33 => self.while_loop(depth, out),
             34 => self.do_while(depth, out),
             35 => self.switch(depth, out),
+            36 if self.in_kernel && !self.in_lambda => self.until_settled(depth, out),
             _ => self.statement(0, out),
         }
     }
@@ -362,6 +363,76 @@ impl Maker {
             out.push(barrier);
         }
         self.declare(&name);
+    }
+
+    /// A loop that goes on until a shared cell says so: cleared by some, written by some in a loop of its own, read by all,
+    /// with barriers between; now and then with one of them missing. The cell may be another one on each trip, or of each warp.
+    fn until_settled(&mut self, depth: usize, out: &mut Vec<S>) {
+        let (trip, inner) = (self.fresh("i"), self.fresh("i"));
+        let cell = self.random.pick(&[
+            "flag",
+            "flag",
+            "slots[3]",
+            "slots[TRIP & 1]",
+            "slots[TRIP % 3]",
+            "slots[threadIdx.x / 32]",
+        ]);
+        let cell = cell.replace("TRIP", &trip);
+        let clear =
+            self.random.pick(&["threadIdx.x == 0", "threadIdx.x < 1", "(threadIdx.x & 31) == 0", "n > 2"]).to_string();
+        let mut body = vec![S::Line(format!("{trip} += 1;"))];
+        let barrier = |maker: &mut Maker, body: &mut Vec<S>| {
+            if !maker.random.one_in(5) {
+                let text = if maker.random.one_in(8) { "__syncwarp();" } else { "__syncthreads();" };
+                body.push(maker.mark(text.to_string()));
+            }
+        };
+        if self.random.one_in(2) {
+            barrier(self, &mut body);
+        }
+        body.push(S::If(clear, vec![S::Line(format!("{cell} = 0;"))], Vec::new()));
+        barrier(self, &mut body);
+        let value = self.expression(1);
+        let write = match self.random.below(3) {
+            0 => S::Line(format!("atomicAdd(&{cell}, ({value}) & 1);")),
+            1 => S::Line(format!("{cell} = 1;")),
+            _ => S::Line(format!("{cell} = {value};")),
+        };
+        let guarded = S::If(self.condition(1), vec![write], Vec::new());
+        let init = self.random.pick(&["0", "threadIdx.x", "threadIdx.x / 32"]).to_string();
+        let written = match self.random.below(4) {
+            0 => guarded,
+            1 => {
+                let more = vec![S::Line(format!("{inner} += 40;")), guarded];
+                body.push(S::Line(format!("int {inner} = {init};")));
+                S::While(format!("{inner} < 90"), more)
+            }
+            _ => S::For {
+                init: format!("int {inner} = {init}"),
+                condition: format!("{inner} < 90"),
+                step: format!("{inner} += 32"),
+                body: vec![guarded],
+            },
+        };
+        body.push(written);
+        barrier(self, &mut body);
+        let name = self.fresh("v");
+        body.push(S::Line(format!("int {name} = {cell};")));
+        if self.random.one_in(2) {
+            barrier(self, &mut body);
+        }
+        let test = format!("{name} {} {}", self.random.pick(&["==", "!=", ">"]), self.random.pick(&["0", "1"]));
+        let leaves = self.random.one_in(2);
+        match leaves {
+            true => body.push(S::If(test.clone(), vec![S::Line("break;".to_string())], Vec::new())),
+            false => {
+                let inner = self.in_loop(depth);
+                body.push(S::If(test, inner, Vec::new()));
+            }
+        }
+        barrier(self, &mut body);
+        out.push(S::Line(format!("int {trip} = 0;")));
+        out.push(S::While(format!("{trip} < 4"), body));
     }
 
     fn struct_or_array(&mut self, out: &mut Vec<S>) {
