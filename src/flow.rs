@@ -161,7 +161,8 @@ impl Flow {
 }
 
 /// Blocks from which every way ends in a trap or goes round for ever without a barrier: they and the edges to them
-/// count as absent, since no thread goes on from there without the others. An endless loop that holds a barrier is kept.
+/// count as absent, since no thread goes on from there without the others. An endless loop that holds a barrier is kept, and
+/// one behind a barrier that nothing else follows: whoever goes round there has waited before.
 fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     let count = graph.blocks.len();
     let mut predecessors = vec![Vec::new(); count];
@@ -183,8 +184,9 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     spare(&mut doomed, exits);
     let is_barrier = |inst: &InstId| matches!(graph.insts[inst.index()].op, Op::Barrier(_));
     for index in 0..count {
-        if doomed[index] && graph.blocks[index].insts.iter().any(is_barrier) && comes_again(&predecessors, index) {
-            spare(&mut doomed, vec![index]);
+        if doomed[index] && graph.blocks[index].insts.iter().any(is_barrier) {
+            let kept = onward(graph, index).into_iter().filter(|at| comes_again(&predecessors, *at)).collect();
+            spare(&mut doomed, kept);
         }
     }
     // A graph whose entry is doomed runs nowhere; keep the entry so that there is something to speak of.
@@ -192,6 +194,19 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
         *first = false;
     }
     doomed
+}
+
+/// A block and all that some way leads to from it.
+fn onward(graph: &Graph, index: usize) -> Vec<usize> {
+    let mut seen = FxHashSet::from_iter([index]);
+    let mut work = vec![index];
+    let mut found = Vec::new();
+    while let Some(at) = work.pop() {
+        found.push(at);
+        let next = graph.blocks[at].end.successors().into_iter().map(|to| to.index());
+        work.extend(next.filter(|to| seen.insert(*to)));
+    }
+    found
 }
 
 fn comes_again(predecessors: &[Vec<usize>], index: usize) -> bool {

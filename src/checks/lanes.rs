@@ -27,7 +27,7 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
     let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
     let mask = mask.map(|mask| check.analysed.symbol(mask));
     match by_several_ways(check, inst, mask) {
-        None => one_way(check, inst, barrier, mask, passed_by_all(check, inst, splitting)),
+        None => one_way(check, inst, barrier, mask, passed_by_all(splitting)),
         Some(Fit::Exact) => None,
         Some(misfit) => {
             let told = if splitting.is_empty() { None } else { one_way(check, inst, barrier, mask, splitting.clone()) };
@@ -36,11 +36,10 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
     }
 }
 
-/// The forks at which whoever comes has gone one way, if there are any: both ways of one fork cannot be asked for at once.
-fn passed_by_all(check: &Check, inst: InstId, splitting: Vec<Dependence>) -> Vec<Dependence> {
-    let block = check.analysed.block(inst);
-    let passed = splitting.iter().filter(|each| check.analysed.flow.only_by(each.by, block));
-    let passed: Vec<Dependence> = passed.copied().collect();
+/// Without the forks of which both ways lead there, unless these are all: nobody can go both at once.
+fn passed_by_all(splitting: Vec<Dependence>) -> Vec<Dependence> {
+    let only_way = |each: &&Dependence| splitting.iter().filter(|other| other.fork == each.fork).count() == 1;
+    let passed: Vec<Dependence> = splitting.iter().filter(only_way).copied().collect();
     if passed.is_empty() { splitting } else { passed }
 }
 
