@@ -123,29 +123,19 @@ impl Memory<'_> {
         let Some(index) = flow.common_loop(early.block, late.block) else {
             return self.may_meet(facts, group, early.address, late.address);
         };
-        let symbols = &self.values.symbols;
-        let is_known = |hangs: bool, symbol: Symbol| hangs || symbols.leaves(symbol).is_empty();
-        let mut same = |x: Symbol, y: Symbol, of_one: bool| {
-            if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
-                return a == b;
-            }
-            // Alternating slots: the two indices differ on each trip, as far as their period goes.
-            let (x_hangs, y_hangs) = (self.hangs_on_trip(index, x), self.hangs_on_trip(index, y));
-            if (x_hangs || y_hangs) && is_known(x_hangs, x) && is_known(y_hangs, y) {
-                let at = |symbol: Symbol, n: i64| facts.value(symbol, &FIRST_THREAD, &|_| Some(n));
-                let apart = (0..TRIPS).all(|n| matches!((at(x, n), at(y, n + 1)), (Some(a), Some(b)) if a != b));
-                return !apart;
-            }
-            difference(symbols, facts, group, x, y, of_one)
-        };
         let mut rounds = std::iter::successors(Some(index), |index| flow.loops[*index].parent);
         let goes_round = |round: usize| self.order.goes_round(round, early.inst, late.inst, barrier);
         let Some(by) = self.chosen_by_trip(index, early, late) else {
-            return self.overlap(early.address, late.address, &mut same) && rounds.any(goes_round);
+            let meets = |round: usize| {
+                let mut same = |x, y, of_one| self.same_after(facts, group, round, x, y, of_one);
+                self.overlap(early.address, late.address, &mut same)
+            };
+            return rounds.any(|round| goes_round(round) && meets(round));
         };
         let mut inside = false;
         for round in rounds {
             if goes_round(round) {
+                let mut same = |x, y, of_one| self.same_after(facts, group, round, x, y, of_one);
                 let meets = match inside {
                     _ if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
                     // The trips of a loop round this one stay as they are; those of one inside begin anew.
@@ -159,6 +149,34 @@ impl Memory<'_> {
             inside |= by == round;
         }
         false
+    }
+}
+
+impl Memory<'_> {
+    /// Two indices may be one, the second on the next trip of the loop `round`: what goes by its own trips is one trip on, and a
+    /// loop inside has gone some trips and begins anew.
+    fn same_after(&self, facts: &Facts, group: Extent, round: usize, x: Symbol, y: Symbol, of_one: bool) -> bool {
+        let symbols = &self.values.symbols;
+        if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+            return a == b;
+        }
+        let flow = self.order.flow;
+        let trips = [x, y].map(|symbol| self.loop_of_trip(symbol));
+        let is_known = |symbol: Symbol, trip: Option<usize>| trip.is_some() || symbols.leaves(symbol).is_empty();
+        let is_inside = |trip: &usize| *trip != round && flow.in_loop(flow.loops[*trip].header, round);
+        let at = |symbol: Symbol, n: i64| facts.value(symbol, &FIRST_THREAD, &|_| Some(n));
+        let differ = |n: i64, m: i64| matches!((at(x, n), at(y, m)), (Some(a), Some(b)) if a != b);
+        let mut hanging = trips.iter().flatten().peekable();
+        if hanging.peek().is_some() && is_known(x, trips[0]) && is_known(y, trips[1]) {
+            // Alternating slots: the two differ on each trip, as far as their period goes.
+            if hanging.clone().all(|trip| *trip == round) {
+                return !(0..TRIPS).all(|n| differ(n, n + 1));
+            }
+            if hanging.all(is_inside) {
+                return !(1..TRIPS).all(|n| differ(n, 0));
+            }
+        }
+        difference(symbols, facts, group, x, y, of_one)
     }
 }
 
