@@ -178,7 +178,7 @@ impl<'a> Order<'a> {
 impl Order<'_> {
     /// Every trip of a loop passes a barrier of the group. Such a loop is taken to make one trip at least, so that
     /// what stands before it is ordered before what stands behind it.
-    fn each_trip_waits(&self, index: usize, group: Extent) -> bool {
+    pub fn each_trip_waits(&self, index: usize, group: Extent) -> bool {
         if let Some(known) = self.waiting.borrow().get(&(index, group)) {
             return *known;
         }

@@ -127,7 +127,7 @@ impl Memory<'_> {
         let goes_round = |round: usize| self.order.goes_round(round, early.inst, late.inst, barrier);
         let Some(by) = self.chosen_by_trip(index, early, late) else {
             let meets = |round: usize| {
-                let mut same = |x, y, of_one| self.same_after(facts, group, round, x, y, of_one);
+                let mut same = |x, y, of_one| self.same_after(facts, (group, barrier), round, x, y, of_one);
                 self.overlap(early.address, late.address, &mut same)
             };
             return rounds.any(|round| goes_round(round) && meets(round));
@@ -135,7 +135,7 @@ impl Memory<'_> {
         let mut inside = false;
         for round in rounds {
             if goes_round(round) {
-                let mut same = |x, y, of_one| self.same_after(facts, group, round, x, y, of_one);
+                let mut same = |x, y, of_one| self.same_after(facts, (group, barrier), round, x, y, of_one);
                 let meets = match inside {
                     _ if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
                     // The trips of a loop round this one stay as they are; those of one inside begin anew.
@@ -155,7 +155,15 @@ impl Memory<'_> {
 impl Memory<'_> {
     /// Two indices may be one, the second on the next trip of the loop `round`: what goes by its own trips is one trip on, and a
     /// loop inside has gone some trips and begins anew.
-    fn same_after(&self, facts: &Facts, group: Extent, round: usize, x: Symbol, y: Symbol, of_one: bool) -> bool {
+    fn same_after(
+        &self,
+        facts: &Facts,
+        (group, barrier): (Extent, Extent),
+        round: usize,
+        x: Symbol,
+        y: Symbol,
+        of_one: bool,
+    ) -> bool {
         let symbols = &self.values.symbols;
         if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
             return a == b;
@@ -173,7 +181,17 @@ impl Memory<'_> {
                 return !(0..TRIPS).all(|n| differ(n, n + 1));
             }
             if hanging.all(is_inside) {
-                return !(1..TRIPS).all(|n| differ(n, 0));
+                return match trips {
+                    // A barrier on each of its trips: what is not ordered is its last one, and its first.
+                    [Some(one), Some(other)] if one == other && self.order.each_trip_waits(one, barrier) => {
+                        !(1..TRIPS).all(|n| differ(n, 0))
+                    }
+                    _ => {
+                        let cells = |symbol: Symbol| (0..TRIPS).map(|n| at(symbol, n)).collect::<Option<Vec<i64>>>();
+                        let (Some(cells), Some(others)) = (cells(x), cells(y)) else { return true };
+                        cells.iter().any(|cell| others.contains(cell))
+                    }
+                };
             }
         }
         difference(symbols, facts, group, x, y, of_one)
