@@ -4,7 +4,7 @@
 use super::conditions::{condition, flatten};
 use super::lanes::{ALL, DIFFERENT, bits, ranges, spell, spell_lanes, verdict};
 use super::reach::target;
-use super::{Check, Verdict};
+use super::{Check, Verdict, leaving};
 use crate::finding::{Unit, Witness};
 use crate::flow::control::Dependence;
 use crate::graph::{BlockId, InstId, Source, To};
@@ -138,12 +138,43 @@ pub fn check(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dep
     if shape.block.is_none() && !shape.is_line() && !only_lane(check, &guards) {
         return general("the mask names lanes that do not come here");
     }
+    let returns = returns(check, inst);
+    let has_ended = |thread: &Thread| returns.iter().any(|each| each.ends(check, thread));
     let comes = |thread: &Thread| comes(check, &guards, thread, &|_| None);
-    match compare(&threads, &named, &comes) {
+    match compare(&threads, &named, &comes, &has_ended) {
         Ok(()) => None,
         Err(None) => general("the mask names lanes that may not come here"),
         Err(Some(misfit)) => Some(misfit.verdict(check, inst, splitting)),
     }
+}
+
+/// A fork that some lanes end at: who comes to it, and who goes on.
+struct Return {
+    comes: Vec<Guard>,
+    goes_on: Vec<Guard>,
+}
+
+impl Return {
+    /// A thread is known to end there.
+    fn ends(&self, check: &Check, thread: &Thread) -> bool {
+        comes(check, &self.comes, thread, &|_| None) == Some(true)
+            && comes(check, &self.goes_on, thread, &|_| None) == Some(false)
+    }
+}
+
+/// The returns on the way to an instruction at which lanes of a warp part.
+fn returns(check: &Check, inst: InstId) -> Vec<Return> {
+    let block = check.analysed.block(inst);
+    let only_ways = |block: BlockId| -> Vec<Dependence> {
+        let all = check.dependences(block);
+        all.iter().filter(|each| check.analysed.flow.only_by(each.by, block)).copied().collect()
+    };
+    let ends =
+        |each: &Dependence| check.parts(inst, *each, Extent::WARP) && leaving::ways(check, inst, *each).all_end();
+    let read = |each: Dependence| {
+        Some(Return { comes: guards(check, &only_ways(each.fork))?, goes_on: guards(check, &[each])? })
+    };
+    only_ways(block).into_iter().filter(ends).filter_map(read).collect()
 }
 
 /// Leaves out what all lanes agree on that one mask names: each tile of eight with its own mask goes its own way.
@@ -194,13 +225,14 @@ fn compare(
     threads: &[Thread],
     named: &[u32],
     comes: &dyn Fn(&Thread) -> Option<bool>,
+    has_ended: &dyn Fn(&Thread) -> bool,
 ) -> Result<(), Option<Box<Misfit>>> {
     for (warp, named) in threads.chunks(32).zip(named.chunks(32)) {
-        let mut arriving = 0u32;
-        for thread in warp {
+        let (mut arriving, mut live) = (0u32, 0u32);
+        for thread in warp.iter().filter(|thread| !has_ended(thread)) {
+            live |= 1 << (thread.rank % 32);
             arriving |= u32::from(comes(thread).ok_or(None)?) << (thread.rank % 32);
         }
-        let live = if warp.len() == 32 { ALL } else { (1u32 << warp.len()) - 1 };
         // Lanes may come in groups, each with a mask of its own.
         let comers = bits(arriving);
         let of = |lane: u32| named.get(lane as usize).copied().unwrap_or(0);
@@ -264,7 +296,7 @@ pub fn tried(check: &Check, inst: InstId, mask: Symbol, splitting: &[Dependence]
             let size = unknown.iter().filter(|leaf| is_size(check, **leaf)).filter_map(|leaf| given(*leaf)).min();
             let threads = &threads[..size.map_or(threads.len(), |size| threads.len().min(size as usize))];
             let comes = |thread: &Thread| comes(check, &guards, thread, &given);
-            match compare(threads, &vec![named; threads.len()], &comes) {
+            match compare(threads, &vec![named; threads.len()], &comes, &|_| false) {
                 Err(Some(misfit)) => Some(misfit.verdict(check, inst, splitting)),
                 _ => None,
             }
