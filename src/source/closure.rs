@@ -173,7 +173,9 @@ impl Search<'_> {
                             }
                             false
                         }
-                        ItemKind::Class(_) | ItemKind::Alias => meaning.is_type,
+                        ItemKind::Class(_) | ItemKind::Alias => {
+                            meaning.is_type || mentioning.initialises_by.contains(&meaning.symbol)
+                        }
                         _ => true,
                     }
                 }

@@ -493,7 +493,7 @@ fn launched_by(
         params.clone().is_some_and(|params| (params.start..params.end).any(|token| file.text(token) == word))
     };
     tree.visit_tokens(item, |bytes, tokens, range| {
-        let within = &tokens[range.start as usize..range.end as usize];
+        let within = tokens.get(range.start as usize..range.end as usize).unwrap_or_default();
         for (at, token) in within.iter().enumerate() {
             match token.kind() {
                 TokenKind::LaunchOpen => launches += 1,

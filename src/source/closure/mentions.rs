@@ -20,6 +20,8 @@ pub(super) struct Node {
     pub has_barrier: bool,
     /// Host code that may launch a kernel, or hand something on to what does.
     pub launches: bool,
+    /// What a class calls to give its members a first value: called where an object of it is made.
+    pub initialises_by: Vec<u32>,
 }
 
 #[derive(Copy, Clone)]
@@ -111,7 +113,8 @@ impl<'t> Mentions<'t> {
                 let mut found = false;
                 if attributes.kernel || attributes.device {
                     tree.visit_tokens(id, |bytes, tokens, range| {
-                        found |= holds(bytes, &tokens[range.start as usize..range.end as usize]);
+                        let within = tokens.get(range.start as usize..range.end as usize);
+                        found |= holds(bytes, within.unwrap_or_default());
                     });
                 }
                 found
@@ -214,7 +217,14 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
         if scan.has_barrier || !scan.found.is_empty() {
             let name = symbols.get(file.text(define.name)).copied();
             let place = Place::Macro(number);
-            let node = Node { place, file: id, name, has_barrier: scan.has_barrier, launches: false };
+            let node = Node {
+                place,
+                file: id,
+                name,
+                has_barrier: scan.has_barrier,
+                launches: false,
+                initialises_by: Vec::new(),
+            };
             gathered.push((node, scan.finish()));
         }
     }
@@ -257,15 +267,55 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
             name: symbols.get(item.name.as_bytes()).copied(),
             has_barrier: scan.has_barrier,
             launches: is_function && !marked || instantiates,
+            initialises_by: match item.kind {
+                ItemKind::Class(_) => initialisers(tree, item_id, symbols),
+                _ => Vec::new(),
+            },
         };
         for (pointer, held) in scan.pointers(tree, spelt.names) {
-            let node =
-                Node { place: Place::Pointer, file: id, name: Some(pointer), has_barrier: false, launches: false };
+            let node = Node {
+                place: Place::Pointer,
+                file: id,
+                name: Some(pointer),
+                has_barrier: false,
+                launches: false,
+                initialises_by: Vec::new(),
+            };
             gathered.push((node, vec![held]));
         }
         gathered.push((node, scan.finish()));
     }
     gathered
+}
+
+/// The functions that a class calls in the first values of its members: `int a = f();`, `int a{f()};`
+fn initialisers(tree: &Tree, class: ItemId, symbols: &FxHashMap<&[u8], u32>) -> Vec<u32> {
+    let mut found = Vec::new();
+    tree.visit_tokens(class, |bytes, tokens, range| {
+        // Where a function's body comes right behind the class's name nothing is left between.
+        let within = tokens.get(range.start as usize..range.end as usize).unwrap_or_default();
+        let mut has_value = false;
+        for (at, token) in within.iter().enumerate() {
+            let before = |back: usize| at.checked_sub(back).map(|at| within[at]);
+            match token.kind() {
+                TokenKind::Punctuator => match token.bytes(bytes) {
+                    b"=" => has_value = true,
+                    b";" => has_value = false,
+                    _ => {}
+                },
+                TokenKind::Identifier => {
+                    let is_called = within.get(at + 1).is_some_and(|next| next.bytes(bytes) == b"(");
+                    let is_braced = before(1).is_some_and(|open| open.bytes(bytes) == b"{")
+                        && before(2).is_some_and(|name| name.kind() == TokenKind::Identifier);
+                    if is_called && (has_value || is_braced) {
+                        found.extend(symbols.get(token.bytes(bytes)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    });
+    found
 }
 
 /// Which classes of the barrier table a file speaks of: its methods count only there.
