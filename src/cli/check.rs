@@ -80,6 +80,9 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     if arguments.diff {
         let diff = fix::diff(findings, &outcome.sources);
         to_stdout(|out| out.write_all(&diff))?;
+        if diff.is_empty() && transcoded.is_empty() && !findings.is_empty() && !arguments.quiet {
+            to_stderr(fix::NO_SAFE_CHANGE);
+        }
         return Ok(verdict);
     }
     let repository_path = |path: &str| repository.path(path);

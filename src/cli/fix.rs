@@ -12,6 +12,9 @@ use std::path::Path;
 /// Lines of a diff round a change.
 const AROUND: usize = 3;
 
+/// Said where something was found, and nothing can be done about it from here.
+pub const NO_SAFE_CHANGE: &str = "synclint: nothing changed: for what was found no change is proven to be safe\n";
+
 /// Makes the changes. Returns what is to be said of it.
 pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure> {
     let mut told = String::new();
@@ -38,7 +41,7 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
     }
     told.push_str(&match files {
         0 if !findings.is_empty() && findings.iter().all(|marked| marked.finding.fixes.is_empty()) => {
-            "synclint: nothing changed: for what was found no change is proven to be safe\n".to_string()
+            NO_SAFE_CHANGE.to_string()
         }
         0 => "synclint: nothing to change\n".to_string(),
         _ => format!("synclint: {} made in {}\n", plural(fixes.len(), "change"), plural(files, "file")),

@@ -74,16 +74,32 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
         () if summary.kernels + summary.device_functions + summary.barriers == 0 => {
             let left = if !walked.excluded.is_empty() { ", and the settings exclude others" } else { "" };
             format!(
-                "no kernel and no barrier in {}{left}",
+                "no kernel and no barrier in {}{left}{}",
                 match walked.files {
                     1 => "the file read".to_string(),
                     files => format!("the {files} files read"),
-                }
+                },
+                lacking(walked)
             )
+        }
+        // What makes kernels of them may be a macro of a header that is not there.
+        () if summary.kernels == 0 && !walked.unmet_includes.is_empty() => {
+            format!("no kernel was read{}", lacking(walked))
         }
         () => return String::new(),
     };
     format!("synclint: {text}\n")
+}
+
+/// `; of the headers they include 3 were not found, "a.cuh" the first: -I DIR, -p BUILD_DIR or --root DIR brings them`
+fn lacking(walked: &Walked) -> String {
+    let Some((_, _, first)) = walked.unmet_includes.first() else { return String::new() };
+    let count = walked.unmet_includes.len();
+    format!(
+        "; {} included there {} not found, {first} the first: -I DIR, -p BUILD_DIR or --root DIR brings more",
+        plural(count, "header"),
+        if count == 1 { "was" } else { "were" }
+    )
 }
 
 /// What the user named, and the settings leave out.
@@ -284,7 +300,7 @@ fn unmet_includes(walked: &Walked) -> String {
     const LISTED: usize = 20;
     let unmet = &walked.unmet_includes;
     let lines = unmet.iter().take(LISTED);
-    let lines = lines.map(|(path, line, name)| format!("not found: \"{name}\", included in {path}:{line}\n"));
+    let lines = lines.map(|(path, line, name)| format!("not found: {name}, included in {path}:{line}\n"));
     let more = unmet.len().saturating_sub(LISTED);
     let more =
         if more > 0 { format!("not found: {more} more; -I DIR names a folder of headers\n") } else { String::new() };

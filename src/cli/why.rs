@@ -20,6 +20,14 @@ pub fn why(arguments: &arguments::Why) -> Result<Exit, Failure> {
     if !from_stdin && let Err(error) = std::fs::metadata(path) {
         return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
     }
+    if let Some((path, error)) = arguments
+        .input
+        .paths
+        .iter()
+        .find_map(|path| Some((path, std::fs::metadata(path).err().filter(|_| !is_stdin(path))?)))
+    {
+        return Err(Failure::line(format!("{}: {}", path.display(), settings::reason(&error))));
+    }
     let Plan { settings, request, .. } = plan(&round(named, path, &arguments.input), &arguments.color)?;
     let explained = watched(true, |progress| session::why(&settings, &request, progress, path, *line))
         .map_err(|error| Failure::line(error.0))?;

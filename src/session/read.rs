@@ -44,7 +44,7 @@ pub struct Walked {
     pub unmet_barriers: Vec<String>,
     /// What of the compilation database, and which folders for headers, can be of no use, in lines for the user.
     pub build_faults: Vec<String>,
-    /// Headers in quotes that were not found: the file that includes them, the line, the header.
+    /// Headers of the user's that were not found: the file that includes them, the line, the header in its quotes or brackets.
     pub unmet_includes: Vec<(String, u32, String)>,
 }
 
@@ -165,16 +165,23 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     Ok(Read { files, options, names, skipped, walked })
 }
 
-/// The headers in quotes that no file read is, where they may bear on a kernel.
+/// Where headers in brackets come from that are nobody's own.
+const SYSTEM: [&str; 8] = ["cuda/", "thrust/", "cub/", "cooperative_groups/", "nv/", "sys/", "bits/", "hip/"];
+
+/// The headers that no file read is, where they may bear on a kernel: those in quotes, and in brackets those in some folder.
 fn unmet_includes(files: &Files, names: &Names) -> Vec<(String, u32, String)> {
     let of_file = |id: FileId| {
         let file = files.get(id);
         let unmet = file.includes.iter().filter(|include| {
-            include.resolved.is_none() && !include.angled && !include.spelled.is_empty() && !file.bytes.is_empty()
+            let name = include.spelled.as_str();
+            let is_own = !include.angled || name.contains('/') && !SYSTEM.iter().any(|folder| name.starts_with(folder));
+            include.resolved.is_none() && is_own && !name.is_empty() && !file.bytes.is_empty()
         });
         unmet.map(|include| {
             let at = file.tokens.get(include.start as usize).map_or(0, |token| token.start());
-            (names.shown(&file.path), LineIndex::new(&file.bytes).place(at).line, include.spelled.clone())
+            let name =
+                if include.angled { format!("<{}>", include.spelled) } else { format!("\"{}\"", include.spelled) };
+            (names.shown(&file.path), LineIndex::new(&file.bytes).place(at).line, name)
         })
     };
     files.ids().flat_map(of_file).collect()

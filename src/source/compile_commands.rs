@@ -103,7 +103,7 @@ fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
                 continue;
             }
         };
-        let flags = flags_of(&arguments, &directory);
+        let flags = flags_of(&with_options_of_files(arguments, &directory), &directory);
         if commands.by_file.is_empty() {
             commands.shared = flags.clone();
         } else {
@@ -116,6 +116,44 @@ fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
         commands.by_file.entry(lexically_normal(&file)).or_insert(flags);
     }
     Ok(commands)
+}
+
+/// Bytes of one file of options, files that name one another, and arguments that they all come to.
+const MAX_OPTIONS: u64 = 1 << 20;
+const MAX_FILES: usize = 16;
+
+/// With what stands in files of options, as CMake writes them for nvcc: `--options-file includes_CUDA.rsp`, `@includes.rsp`.
+/// One that is not there says nothing.
+fn with_options_of_files(arguments: Vec<String>, directory: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest: std::collections::VecDeque<String> = arguments.into();
+    let mut files = 0;
+    while let Some(argument) = rest.pop_front() {
+        let named = match argument.as_str() {
+            "--options-file" | "-optf" => rest.pop_front(),
+            other => {
+                let glued = ["--options-file=", "-optf=", "@"].iter().find_map(|head| other.strip_prefix(head));
+                // The compiler itself comes first.
+                glued.filter(|_| !found.is_empty()).map(str::to_string)
+            }
+        };
+        let Some(named) = named else {
+            found.push(argument);
+            continue;
+        };
+        files += 1;
+        let path = directory.join(named);
+        let is_small = std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= MAX_OPTIONS);
+        if files <= MAX_FILES
+            && is_small
+            && let Ok(bytes) = std::fs::read(&path)
+        {
+            for option in split_command(&String::from_utf8_lossy(&bytes)).into_iter().rev() {
+                rest.push_front(option);
+            }
+        }
+    }
+    found
 }
 
 fn flags_of(arguments: &[String], directory: &Path) -> Flags {
@@ -218,6 +256,24 @@ mod tests {
         let commands = parse(database, Path::new("/b")).unwrap();
         assert_eq!(commands.flags(Path::new("/b/x.h")).defines, [("A".to_string(), "1".to_string())]);
         assert_eq!(commands.flags(Path::new("/b/b.cu")).defines.len(), 2);
+    }
+
+    #[test]
+    fn options_stand_in_files_too() {
+        let folder = std::env::temp_dir().join(format!("synclint-options-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("inc.rsp"), "-I/one \"-I/two words\" @more.rsp").unwrap();
+        std::fs::write(folder.join("more.rsp"), "-DMORE=2 @inc.rsp").unwrap();
+        for how in ["--options-file inc.rsp", "--options-file=inc.rsp", "-optf inc.rsp", "@inc.rsp"] {
+            let command = format!("nvcc -DA {how} --options-file lost.rsp -DZ -c a.cu");
+            let arguments = with_options_of_files(split_command(&command), &folder);
+            let flags = flags_of(&arguments, &folder);
+            let dirs: Vec<_> = flags.include_dirs.iter().map(|dir| dir.to_str().unwrap()).collect();
+            assert_eq!(dirs[..2], ["/one", "/two words"], "{how}");
+            let names: Vec<_> = flags.defines.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["A", "MORE", "Z"], "{how}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

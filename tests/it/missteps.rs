@@ -300,6 +300,15 @@ fn headers_that_are_not_found_are_named() {
     let told = folder.run(&["a.cu", "--verbose"]).stderr;
     let named: Vec<&str> = told.lines().filter(|line| line.starts_with("not found")).collect();
     assert_eq!(named, ["not found: \"lacks.cuh\", included in a.cu:2"], "{told}");
+    assert!(!told.contains("no kernel"), "{told}");
+    // What makes a kernel of it stands there.
+    folder.write(
+        "b.cu",
+        "#include <own/marks.cuh>\nOWN_KERNEL void k(int n) {\n    if (threadIdx.x < n) __syncthreads();\n}\n",
+    );
+    let told = folder.run(&["b.cu"]).stderr;
+    let wanted = "1 header included there was not found, <own/marks.cuh> the first: -I DIR, -p BUILD_DIR or --root DIR";
+    assert!(told.contains(wanted), "{told}");
 }
 
 /// Who selects a rule by its name wants it, whatever the settings say of all files.
@@ -326,4 +335,23 @@ fn what_is_found_in_included_headers_is_told() {
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(!folder.run(&["src", "include"]).stderr.contains("not named"));
     assert!(!folder.run(&["src", "--root", "."]).stderr.contains("not named"));
+}
+
+/// Who names a path that is not there beside a place to explain is told, as with `check`.
+#[test]
+fn paths_that_are_not_there_are_told_by_why() {
+    let folder = Folder::new("why-absent");
+    folder.write("a.cu", DIVERGENT);
+    let ran = folder.run(&["why", "a.cu:3", "gone.cu"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, "error: gone.cu: no such file or directory\n"));
+}
+
+/// A diff that is empty though something was found is explained.
+#[test]
+fn an_empty_diff_is_explained() {
+    let folder = Folder::new("empty-diff");
+    folder.write("a.cu", "__global__ void k(int *v, int n) {\n    if (threadIdx.x < n) {\n        v[0] = 1;\n        __syncthreads();\n        v[1] = 2;\n    }\n}\n");
+    let ran = folder.run(&["a.cu", "--diff"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(ran.stderr.contains("no change is proven to be safe"), "{}", ran.stderr);
 }
