@@ -51,7 +51,10 @@ pub fn trial(finding: &Finding) -> Option<Trial> {
         () if matches!(finding.scope.as_str(), "cluster" | "grid") => {
             (SYNCCHECK, "it does not watch barriers of this size: what is missed shows as a hang, or not at all")
         }
-        () if ended => (SYNCCHECK, "it stays silent here: threads that have ended are no error to it"),
+        () if ended => (
+            SYNCCHECK,
+            "it stays silent here: threads that have ended are no error to it, nor to CUDA 13's guide; `--exited-threads may-exit` goes by that",
+        ),
         () if name == rules::WARP_MASK.name && unnamed => (SYNCCHECK, "it reports callers whose mask leaves them out"),
         () if name == rules::WARP_MASK.name => (
             SYNCCHECK,
