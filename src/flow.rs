@@ -183,12 +183,9 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     let exits = (0..count).filter(|index| matches!(graph.blocks[*index].end, End::Exit { .. })).collect();
     spare(&mut doomed, exits);
     let is_barrier = |inst: &InstId| matches!(graph.insts[inst.index()].op, Op::Barrier(_));
-    for index in 0..count {
-        if doomed[index] && graph.blocks[index].insts.iter().any(is_barrier) {
-            let kept = onward(graph, index).into_iter().filter(|at| comes_again(&predecessors, *at)).collect();
-            spare(&mut doomed, kept);
-        }
-    }
+    let waits = |index: &usize| doomed[*index] && graph.blocks[*index].insts.iter().any(is_barrier);
+    let kept = endless(graph, dead, &predecessors, (0..count).filter(waits).collect());
+    spare(&mut doomed, kept);
     // A graph whose entry is doomed runs nowhere; keep the entry so that there is something to speak of.
     if let Some(first) = doomed.first_mut() {
         *first = false;
@@ -196,31 +193,37 @@ fn doomed(graph: &Graph, dead: &DeadEdges) -> Vec<bool> {
     doomed
 }
 
-/// A block and all that some way leads to from it.
-fn onward(graph: &Graph, index: usize) -> Vec<usize> {
-    let mut seen = FxHashSet::from_iter([index]);
-    let mut work = vec![index];
-    let mut found = Vec::new();
+/// Of some blocks and all that they lead to, those from which some way goes round for ever: what ends is taken away, and
+/// what leads to nothing else, until nothing more goes.
+fn endless(graph: &Graph, dead: &DeadEdges, predecessors: &[Vec<usize>], from: Vec<usize>) -> Vec<usize> {
+    let onward = |at: usize| {
+        let all = graph.blocks[at].end.successors();
+        all.into_iter().filter(|to| !dead.contains(&(BlockId(at as u32), *to))).map(|to| to.index()).collect::<Vec<_>>()
+    };
+    let mut ways: Vec<Option<usize>> = vec![None; predecessors.len()];
+    let mut work = from;
+    let mut ends = Vec::new();
     while let Some(at) = work.pop() {
-        found.push(at);
-        let next = graph.blocks[at].end.successors().into_iter().map(|to| to.index());
-        work.extend(next.filter(|to| seen.insert(*to)));
-    }
-    found
-}
-
-fn comes_again(predecessors: &[Vec<usize>], index: usize) -> bool {
-    let mut seen = vec![false; predecessors.len()];
-    let mut work = predecessors[index].clone();
-    while let Some(at) = work.pop() {
-        if at == index {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[at], true) {
-            work.extend(predecessors[at].iter().copied());
+        if ways[at].is_none() {
+            let next = onward(at);
+            ways[at] = Some(next.len());
+            if next.is_empty() {
+                ends.push(at);
+            }
+            work.extend(next);
         }
     }
-    false
+    while let Some(end) = ends.pop() {
+        for before in &predecessors[end] {
+            if let Some(left) = &mut ways[*before] {
+                *left -= 1;
+                if *left == 0 {
+                    ends.push(*before);
+                }
+            }
+        }
+    }
+    (0..ways.len()).filter(|at| ways[*at].is_some_and(|left| left > 0)).collect()
 }
 
 fn reverse_post_order(successors: &[Vec<BlockId>]) -> (Vec<BlockId>, Vec<u32>) {

@@ -103,7 +103,7 @@ fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
                 continue;
             }
         };
-        let flags = flags_of(&with_options_of_files(arguments, &directory), &directory);
+        let flags = flags_of(&with_options_of_files(arguments, &directory, database_dir), &directory);
         if commands.by_file.is_empty() {
             commands.shared = flags.clone();
         } else {
@@ -118,13 +118,18 @@ fn parse(bytes: &[u8], database_dir: &Path) -> Result<CompileCommands, String> {
     Ok(commands)
 }
 
-/// Bytes of one file of options, files that name one another, and arguments that they all come to.
+/// Bytes of one file of options, and such files that one command leads to.
 const MAX_OPTIONS: u64 = 1 << 20;
 const MAX_FILES: usize = 16;
 
 /// With what stands in files of options, as CMake writes them for nvcc: `--options-file includes_CUDA.rsp`, `@includes.rsp`.
-/// One that is not there says nothing.
-fn with_options_of_files(arguments: Vec<String>, directory: &Path) -> Vec<String> {
+/// One that is not there says nothing, nor does one outside the build folder: a database is to make nobody read other files.
+fn with_options_of_files(arguments: Vec<String>, directory: &Path, build: &Path) -> Vec<String> {
+    let build = if build.as_os_str().is_empty() { Path::new(".") } else { build };
+    let build = std::fs::canonicalize(build);
+    let is_inside = |path: &Path| {
+        build.as_ref().is_ok_and(|build| std::fs::canonicalize(path).is_ok_and(|path| path.starts_with(build)))
+    };
     let mut found = Vec::new();
     let mut rest: std::collections::VecDeque<String> = arguments.into();
     let mut files = 0;
@@ -145,6 +150,7 @@ fn with_options_of_files(arguments: Vec<String>, directory: &Path) -> Vec<String
         let path = directory.join(named);
         let is_small = std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() <= MAX_OPTIONS);
         if files <= MAX_FILES
+            && is_inside(&path)
             && is_small
             && let Ok(bytes) = std::fs::read(&path)
         {
@@ -266,12 +272,16 @@ mod tests {
         std::fs::write(folder.join("more.rsp"), "-DMORE=2 @inc.rsp").unwrap();
         for how in ["--options-file inc.rsp", "--options-file=inc.rsp", "-optf inc.rsp", "@inc.rsp"] {
             let command = format!("nvcc -DA {how} --options-file lost.rsp -DZ -c a.cu");
-            let arguments = with_options_of_files(split_command(&command), &folder);
+            let arguments = with_options_of_files(split_command(&command), &folder, &folder);
             let flags = flags_of(&arguments, &folder);
             let dirs: Vec<_> = flags.include_dirs.iter().map(|dir| dir.to_str().unwrap()).collect();
             assert_eq!(dirs[..2], ["/one", "/two words"], "{how}");
             let names: Vec<_> = flags.defines.iter().map(|(name, _)| name.as_str()).collect();
             assert_eq!(names, ["A", "MORE", "Z"], "{how}");
+            let elsewhere = folder.join("build");
+            std::fs::create_dir_all(&elsewhere).unwrap();
+            let arguments = with_options_of_files(split_command(&command), &folder, &elsewhere);
+            assert!(flags_of(&arguments, &folder).include_dirs.is_empty(), "{how}: outside the build folder");
         }
         std::fs::remove_dir_all(&folder).unwrap();
     }
