@@ -42,7 +42,7 @@ pub fn find(flow: &Flow) -> (Vec<Loop>, Vec<Option<usize>>) {
     for (index, each) in loops.iter_mut().enumerate() {
         let header = each.header;
         let reducible = each.latches.iter().all(|latch| flow.dominates(header, *latch));
-        let forward = if reducible { None } else { Some(reachable(flow, header)) };
+        let forward = if reducible { None } else { Some(reachable_below(flow, header)) };
         each.blocks.push(header);
         stamp[header.index()] = index as u32;
         let mut work = each.latches.clone();
@@ -101,12 +101,15 @@ pub fn intervals(loops: &[Loop]) -> Vec<(u32, u32)> {
     interval
 }
 
-fn reachable(flow: &Flow, from: BlockId) -> Vec<bool> {
+/// What can be reached from a block on the same trip of the loops round it: a block that all ways to it pass belongs to
+/// those, not to a cycle that is entered at several places.
+fn reachable_below(flow: &Flow, from: BlockId) -> Vec<bool> {
     let mut seen = vec![false; flow.successors.len()];
     let mut work = vec![from];
     while let Some(block) = work.pop() {
         if !std::mem::replace(&mut seen[block.index()], true) {
-            work.extend(flow.successors[block.index()].iter().copied());
+            let next = flow.successors[block.index()].iter().copied();
+            work.extend(next.filter(|to| !flow.dominates(*to, from)));
         }
     }
     seen
