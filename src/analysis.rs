@@ -98,7 +98,6 @@ fn analyse(session: &Session, item: ItemId) -> Answer {
             continue;
         }
         for (shape, launch) in shapes {
-            let shape = Shape { multidimensional: shape.multidimensional && graph.multidimensional, ..shape };
             let analysed = uniformity::analyse(graph, shape);
             work.note_barriers(&analysed);
             if analysed.unsettled() {
@@ -428,7 +427,6 @@ pub fn why(session: &Session, item: ItemId, wanted: &dyn Fn(Range) -> bool) -> V
     for Context { instance, shapes, .. } in contexts(session, item) {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         for (shape, _) in shapes {
-            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse(&inlined.graph, shape);
             let home = |at: At| home(session, at);
             let check = checks::Check::new(&analysed, session.policy, &home);
@@ -464,7 +462,6 @@ fn chart_of(session: &Session, item: ItemId) -> Option<Chart> {
     for Context { instance, shapes, .. } in contexts {
         let inlined = inline::inline(session.program, session.words, item, &instance);
         for (shape, _) in shapes {
-            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Everything);
             let home = |at: At| home(session, at);
             let check = checks::Check::new(&analysed, session.policy, &home);
@@ -518,7 +515,6 @@ fn values_at(session: &Session, item: ItemId, place: Range, standing: Standing) 
             continue;
         }
         for (shape, _) in shapes {
-            let shape = Shape { multidimensional: shape.multidimensional && inlined.graph.multidimensional, ..shape };
             let analysed = uniformity::analyse_for(&inlined.graph, shape, Interest::Values(&asked));
             let home = |at: At| home(session, at);
             let check = checks::Check::new(&analysed, session.policy, &home);

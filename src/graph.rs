@@ -45,8 +45,20 @@ pub struct Graph {
     pub unseen: Vec<(At, Name)>,
     /// Some code in view uses `threadIdx.y`/`.z` or `blockDim.y`/`.z`, so the block may be more than one-dimensional.
     pub multidimensional: bool,
+    /// First extents of the block that its collectives are written for: `cub::BlockReduce<int, 256>`.
+    pub collective_widths: Vec<u32>,
     /// The root is a kernel: whoever comes to its barriers is in view.
     pub is_kernel: bool,
+}
+
+impl Graph {
+    /// The first extent of the block that all its collectives are written for, if they agree on one.
+    pub fn block_width(&self) -> Option<u32> {
+        match self.collective_widths[..] {
+            [width] => Some(width),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

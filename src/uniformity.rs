@@ -60,7 +60,18 @@ pub fn analyse(graph: &Graph, shape: Shape) -> Analysed<'_> {
     analyse_for(graph, shape, Interest::Barriers)
 }
 
+/// Under what a launch tells of the block, and what the code itself does: that it uses one dimension only, or is written
+/// for blocks of one width.
 pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analysed<'a> {
+    let shape = Shape { multidimensional: shape.multidimensional && graph.multidimensional, ..shape };
+    let Some(width) = graph.block_width().filter(|width| shape.may_be_as_wide(*width)) else {
+        return analyse_in(graph, shape, interest);
+    };
+    let open = analyse_in(graph, shape.clone(), interest);
+    if open.tells_threads_apart_at(width) { open } else { analyse_in(graph, shape.as_wide_as(width), interest) }
+}
+
+fn analyse_in<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analysed<'a> {
     let mut dead = DeadEdges::default();
     let mut rounds = 0;
     let (flow, mut values) = loop {
@@ -213,6 +224,19 @@ fn barrier_operands(barrier: &crate::graph::Barrier) -> impl Iterator<Item = Ins
 impl Analysed<'_> {
     pub fn facts(&self) -> Facts<'_> {
         Facts::new(&self.values.symbols, &self.shape, &self.solution.leaves)
+    }
+
+    /// A condition on the thread index that holds for all threads below the width, or for none, and not for the next one:
+    /// the code reckons with larger blocks.
+    fn tells_threads_apart_at(&self, width: u32) -> bool {
+        let (facts, width) = (self.facts(), width as usize);
+        self.values.condition.iter().flatten().any(|condition| {
+            facts.per_thread(*condition).is_some_and(|holds| {
+                let first = holds[0] != 0;
+                holds.get(width).is_some_and(|next| (*next != 0) != first)
+                    && holds[..width].iter().all(|value| (*value != 0) == first)
+            })
+        })
     }
 
     pub fn symbol(&self, value: InstId) -> Symbol {

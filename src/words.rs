@@ -165,7 +165,7 @@ pub struct LibraryRow {
     pub types: Vec<String>,
     /// Who has to come to a call of its methods.
     pub group: LibraryGroup,
-    /// `logical-warp`: position of the template argument that is its width.
+    /// Position of the template argument that is the width: of the logical warp, or of the block in its first dimension.
     pub width: Option<usize>,
     /// Methods that are no collective.
     #[serde(default)]
@@ -395,7 +395,7 @@ impl FunctionKind {
     }
 }
 
-/// Constants of libraries that are often out of view.
+/// Constants of libraries that are often out of view, and functions without arguments that return one.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantRow {

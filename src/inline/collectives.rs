@@ -18,7 +18,10 @@ impl Builder<'_> {
             return self.call_unseen(name, &list, span);
         }
         let group = match library.row.group {
-            LibraryGroup::Block => Group::Block,
+            LibraryGroup::Block => {
+                self.note_block_width(library);
+                Group::Block
+            }
             LibraryGroup::LogicalWarp => Group::Tile { size: self.logical_width(library) },
         };
         let operands = self.arg_values(&list);
@@ -91,6 +94,17 @@ impl Builder<'_> {
         let ev = last.ev.as_ref()?;
         let plain = ev.ty.value().is_scalar() || !ev.ty.value().is_known();
         (ev.is_place() && plain).then_some(list.len() - 1)
+    }
+
+    /// A collective is right only in a block of the width that it is written for (CUB, "Block-Wide Collectives").
+    fn note_block_width(&mut self, library: &LibraryTy) {
+        let given = library.row.width.and_then(|position| library.args.get(position));
+        if let Some(Bound::Value(width)) = given
+            && let Ok(width) = u32::try_from(*width)
+            && !self.graph.collective_widths.contains(&width)
+        {
+            self.graph.collective_widths.push(width);
+        }
     }
 
     /// In lanes. Of a width that is an open template argument it cannot be said who is missing: each thread for itself.

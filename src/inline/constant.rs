@@ -272,8 +272,8 @@ impl Builder<'_> {
         }
     }
 
-    /// A constant of a library that is not in view.
-    fn constant_word(&self, path: &Path) -> Option<(i64, Ty)> {
+    /// A constant of a library that is not in view, or a function of it that returns one.
+    pub fn constant_word(&self, path: &Path) -> Option<(i64, Ty)> {
         let value = self.words.constant(&path.segments.last()?.name)?;
         Some((value, INT))
     }

@@ -228,6 +228,7 @@ impl Builder<'_> {
                         Some((if &**name == "min" { x.min(y) } else { x.max(y) }, ty))
                     }
                     ("abs", [a]) => self.evaluate(a).map(|(value, ty)| (value.wrapping_abs(), ty)),
+                    (_, []) if self.constant_word(path).is_some() => self.constant_word(path),
                     (name, args) => {
                         let ty = super::types::scalar(name)?;
                         self.constant_construct(&ty, args)

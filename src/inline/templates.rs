@@ -45,9 +45,11 @@ impl Builder<'_> {
                             }
                         }
                         Found::Binding(Binding::Template(name)) => bounds.push(Bound::Template(name)),
-                        Found::None => bounds.push(self.type_argument(ty)),
+                        Found::None if self.constant_word(path).is_none() => bounds.push(self.type_argument(ty)),
                         _ => bounds.push(self.value_argument(expr)),
                     }
+                } else if self.is_call_of_function(expr) {
+                    bounds.push(self.value_argument(expr));
                 } else {
                     bounds.push(self.type_argument(ty));
                 }
@@ -97,6 +99,17 @@ impl Builder<'_> {
             at = scope.parent;
         }
         true
+    }
+
+    /// `width()` is a type of functions only if `width` is a type.
+    fn is_call_of_function(&mut self, expr: &Expr) -> bool {
+        let ExprKind::Call { callee, .. } = &expr.kind else { return false };
+        let ExprKind::Name(path) = &callee.kind else { return false };
+        match self.find(path) {
+            Found::Functions(_) => true,
+            Found::None => self.constant_word(path).is_some(),
+            _ => false,
+        }
     }
 
     fn is_class_template(&self, name: &Name) -> bool {

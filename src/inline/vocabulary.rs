@@ -132,6 +132,11 @@ impl Builder<'_> {
             }
             return Ev::nothing();
         }
+        if list.is_empty()
+            && let Some((value, ty)) = self.constant_word(path)
+        {
+            return Ev::value(self.int(value, span), ty);
+        }
         if let Some(agrees) = self.words.varies(&name) {
             self.clobber_out(&list, span);
             return self.varying(agrees, &name, span);

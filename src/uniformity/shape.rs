@@ -57,6 +57,19 @@ impl Shape {
         }
     }
 
+    /// Nothing known of the launch speaks against a block that is as wide as this.
+    pub fn may_be_as_wide(&self, width: u32) -> bool {
+        self.block.is_none() && self.partial[Axis::X as usize].is_none() && (1..=self.max_threads).contains(&width)
+    }
+
+    /// With the first extent known.
+    pub fn as_wide_as(self, width: u32) -> Shape {
+        match self.multidimensional {
+            true => Shape { partial: [Some(width), self.partial[1], self.partial[2]], ..self },
+            false => Shape { block: Some([width, 1, 1]), ..self },
+        }
+    }
+
     /// The symbol of a source at an instruction.
     pub fn symbol(&self, symbols: &mut Symbols, source: &Source, inst: InstId) -> Symbol {
         match source {
