@@ -32,6 +32,8 @@ pub struct Order<'a> {
     index_of: Vec<u32>,
     /// By block, position and group.
     barriers: Vec<Vec<(u32, Extent)>>,
+    /// Those that bring the group together but order no memory, as shuffles and votes do.
+    meetings: Vec<(InstId, Extent)>,
     /// By the block set out from, the group, and the loops gone round: blocks come to without a barrier.
     reached: RefCell<FxHashMap<(BlockId, Extent, Rounds), Reached>>,
     /// By loop and group: whether each trip passes a barrier.
@@ -65,14 +67,18 @@ impl<'a> Order<'a> {
         let block_of = &values.block_of;
         let mut index_of = vec![0; graph.insts.len()];
         let mut barriers = vec![Vec::new(); graph.blocks.len()];
+        let mut meetings = Vec::new();
         for block in &flow.order {
             for (index, inst) in graph.blocks[block.index()].insts.iter().enumerate() {
                 index_of[inst.index()] = index as u32;
                 if let Op::Barrier(barrier) = &graph.insts[inst.index()].op
-                    && barrier.orders_memory
                     && barrier.waits
                 {
                     let scope = scope(barrier);
+                    if !barrier.orders_memory {
+                        meetings.push((*inst, scope));
+                        continue;
+                    }
                     let whole = scope.threads().is_some_and(|threads| threads >= most_threads);
                     barriers[block.index()].push((index as u32, if whole { Extent::BLOCK } else { scope }));
                 }
@@ -81,7 +87,16 @@ impl<'a> Order<'a> {
         for entry in super::ticket::entries(graph, flow, values) {
             barriers[entry.index()].insert(0, (0, Extent::GRID));
         }
-        Order { graph, flow, block_of, index_of, barriers, reached: RefCell::default(), waiting: RefCell::default() }
+        Order {
+            graph,
+            flow,
+            block_of,
+            index_of,
+            barriers,
+            meetings,
+            reached: RefCell::default(),
+            waiting: RefCell::default(),
+        }
     }
 
     pub fn block(&self, inst: InstId) -> BlockId {
@@ -129,6 +144,15 @@ impl<'a> Order<'a> {
             *latch == start || reached[latch.index()] && !self.barrier_between(*latch, 0, u32::MAX, group)
         };
         around.latches.iter().any(comes) && self.leads_to(around.header, to, group)
+    }
+
+    /// One instruction stands before the other on every way to that.
+    fn precedes(&self, first: InstId, second: InstId) -> bool {
+        let (block, other) = (self.block(first), self.block(second));
+        match block == other {
+            true => self.index_of[first.index()] < self.index_of[second.index()],
+            false => self.flow.dominates(block, other),
+        }
     }
 
     /// A barrier of the group stands in the block at a position from `low` up to `high`.
@@ -500,12 +524,33 @@ impl<'a> Memory<'a> {
             && self.may_meet_now(facts, group, write, load)
             || order.unordered(write.inst, load.inst, barrier, true)
                 && self.may_meet_later(facts, group, barrier, write, load);
-        let into_write = order.unordered(load.inst, write.inst, barrier, false)
+        let into_write = (order.unordered(load.inst, write.inst, barrier, false)
             && self.may_meet_now(facts, group, load, write)
             || order.unordered(load.inst, write.inst, barrier, true)
-                && self.may_meet_later(facts, group, barrier, load, write);
+                && self.may_meet_later(facts, group, barrier, load, write))
+            && !self.has_decided_before(load, write, barrier);
         let races = into_write || into_load && !self.all_write_the_same(facts, load, write, group, control);
         races && !self.are_apart(facts, load, write, group <= Extent::BLOCK)
+    }
+
+    /// Between the load and the write the group meets at a vote or a shuffle, and whoever comes there has taken a branch by
+    /// what it loaded. That orders no memory, but such a load cannot be late.
+    fn has_decided_before(&self, load: &Access, write: &Access, group: Extent) -> bool {
+        let (order, values) = (&self.order, self.values);
+        let loaded = values.of[load.inst.index()];
+        let decides = |fork: BlockId, meeting: InstId| {
+            let end = order.block(meeting);
+            fork != end
+                && order.flow.dominates(load.block, fork)
+                && order.flow.dominates(fork, end)
+                && values.condition[fork.index()].is_some_and(|on| values.symbols.leaves(on).contains(&loaded))
+        };
+        let between = |(meeting, scope): &(InstId, Extent)| {
+            *scope >= group && order.precedes(load.inst, *meeting) && order.precedes(*meeting, write.inst)
+        };
+        let blocks = || order.flow.order.iter().copied();
+        let mut meetings = order.meetings.iter().filter(|meeting| between(meeting));
+        meetings.any(|(meeting, _)| blocks().any(|fork| decides(fork, *meeting)))
     }
 
     /// `never_meet`, asked once: it hangs on the thread index and constants alone.

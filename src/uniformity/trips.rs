@@ -7,6 +7,7 @@ use super::memory::{Memory, difference};
 use super::places::{Same, may_be_one, places};
 use super::symbols::{Leaf, Node, Symbol};
 use crate::graph::BlockId;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -194,7 +195,78 @@ impl Memory<'_> {
                 };
             }
         }
-        difference(symbols, facts, group, x, y, of_one)
+        let later = self.on_a_later_trip(facts, group, round, x, y);
+        later.unwrap_or_else(|| difference(symbols, facts, group, x, y, of_one))
+    }
+
+    /// Two indices that all of the group share, and that each trip of the loop moves on, as a row is by `row += gridDim.x`:
+    /// whether `y` comes to be what `x` was on an earlier trip. `None`: cannot be told.
+    fn on_a_later_trip(&self, facts: &Facts, group: Extent, round: usize, x: Symbol, y: Symbol) -> Option<bool> {
+        let symbols = &self.values.symbols;
+        if [x, y].iter().any(|index| facts.agreement(*index).shown < group) {
+            return None;
+        }
+        let header = self.order.flow.loops[round].header;
+        let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(at)) if *at == header);
+        // By product, its factor in `y` less that in `x`; and what one trip adds to `y`.
+        let mut apart: FxHashMap<Vec<Symbol>, i64> = FxHashMap::default();
+        let mut step: FxHashMap<Vec<Symbol>, i64> = FxHashMap::default();
+        for (index, sign) in [(x, -1), (y, 1)] {
+            for (term, factor) in symbols.terms(index).0 {
+                let product = symbols.factors(term);
+                let (trips, rest): (Vec<Symbol>, Vec<Symbol>) = product.iter().partition(|part| is_trip(part));
+                if trips.len() > 1 || !rest.iter().all(|part| symbols.all_leaves(*part, |leaf| self.stays(leaf, round)))
+                {
+                    return None;
+                }
+                *apart.entry(product).or_default() += sign * factor;
+                if index == y && trips.len() == 1 {
+                    *step.entry(rest).or_default() += factor;
+                }
+            }
+        }
+        let constant = symbols.terms(y).1 - symbols.terms(x).1;
+        if apart.values().all(|factor| *factor == 0) && !step.is_empty() {
+            return self.meets_on_its_way(facts, &step, constant);
+        }
+        for (product, factor) in step {
+            *apart.entry(product).or_default() += factor;
+        }
+        let constant = constant + apart.remove(&Vec::new()).unwrap_or_default();
+        (constant == 0 && apart.values().all(|factor| *factor == 0)).then_some(true)
+    }
+
+    /// Whether so many steps, one at least, and the constant come to nothing.
+    fn meets_on_its_way(&self, facts: &Facts, step: &FxHashMap<Vec<Symbol>, i64>, constant: i64) -> Option<bool> {
+        let is_upward = |(product, factor): (&Vec<Symbol>, &i64)| {
+            let known = product.iter().all(|part| facts.bounds(*part).low >= 0);
+            known.then_some(*factor > 0)
+        };
+        // A loop that goes on by nothing has no end: no step is taken to be zero.
+        if step.len() == 1 && constant == 0 {
+            return Some(false);
+        }
+        if step.len() == 1
+            && let Some(by) = step.get(&Vec::new())
+            && constant % by != 0
+        {
+            return Some(false);
+        }
+        let mut ways = step.iter().map(is_upward);
+        let up = ways.next()??;
+        let one_way = ways.all(|way| way == Some(up)) && (constant == 0 || (constant > 0) == up);
+        one_way.then_some(false)
+    }
+
+    /// The same on all trips of the loop.
+    fn stays(&self, leaf: Symbol, round: usize) -> bool {
+        let is_outside = |block: BlockId| !self.order.flow.in_loop(block, round);
+        match self.values.symbols.node(leaf) {
+            Node::Leaf(Leaf::Source(_) | Leaf::Unset(_)) => true,
+            Node::Leaf(Leaf::Phi(block, _) | Leaf::Iteration(block) | Leaf::Left(block, _)) => is_outside(*block),
+            Node::Leaf(Leaf::Load(inst) | Leaf::Result(inst)) => is_outside(self.order.block(*inst)),
+            _ => false,
+        }
     }
 }
 
