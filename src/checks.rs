@@ -17,6 +17,7 @@ pub mod sets;
 pub mod shuffle;
 pub mod sizes;
 pub mod story;
+mod ways;
 pub mod why;
 pub mod witness;
 pub mod wording;
@@ -28,7 +29,7 @@ use crate::text::Home;
 use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Facts;
-use crate::uniformity::memory::Order;
+use crate::uniformity::memory::{Memory, Order};
 use crate::uniformity::state::Origin;
 use crate::uniformity::symbols::{Leaf, Node, Step, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +53,7 @@ pub struct Check<'a> {
     /// Blocks that a group comes to as a whole, as all forks in front of them go one way for it.
     whole: std::cell::RefCell<FxHashSet<(BlockId, Extent)>>,
     /// Made when the first race asks for it.
-    order: std::cell::OnceCell<Order<'a>>,
+    memory: std::cell::OnceCell<Memory<'a>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
     /// Who comes where, in blocks of all sizes.
@@ -149,7 +150,7 @@ impl<'a> Check<'a> {
             dependences: Default::default(),
             known: Default::default(),
             whole: Default::default(),
-            order: Default::default(),
+            memory: Default::default(),
             ledger: Default::default(),
             sizes: Default::default(),
             asking: Default::default(),
@@ -210,10 +211,13 @@ impl<'a> Check<'a> {
         })
     }
 
+    pub fn memory(&self) -> &Memory<'a> {
+        let Analysed { graph, shape, flow, values, .. } = self.analysed;
+        self.memory.get_or_init(|| Memory::new(Order::new(graph, flow, values, shape.most_threads()), values))
+    }
+
     pub fn order(&self) -> &Order<'a> {
-        let analysed = self.analysed;
-        self.order
-            .get_or_init(|| Order::new(analysed.graph, &analysed.flow, &analysed.values, analysed.shape.most_threads()))
+        &self.memory().order
     }
 
     /// The threads of the group may part at a fork in a way that bears on a barrier.

@@ -312,7 +312,7 @@ impl Walk<'_, '_> {
         if let Some(race) = self.check.analysed.solution.races.get(&symbol)
             && (self.racy || !self.value_disagrees(address))
         {
-            let write = self.check.analysed.graph.insts[race.writes[0].index()].at;
+            let write = self.check.analysed.graph.insts[race.writes[0].0.index()].at;
             let name = self.spelled(self.variable(address)).unwrap_or("it".to_string());
             self.note(at, format!("{name} is read here, with no barrier between"), Role::Step);
             self.note(write, format!("another thread may be writing {name} here"), Role::Source);

@@ -156,7 +156,7 @@ impl<'a> Order<'a> {
     }
 
     /// A barrier of the group stands in the block at a position from `low` up to `high`.
-    fn barrier_between(&self, block: BlockId, low: u32, high: u32, group: Extent) -> bool {
+    pub fn barrier_between(&self, block: BlockId, low: u32, high: u32, group: Extent) -> bool {
         self.barriers[block.index()].iter().any(|(at, scope)| *at >= low && *at < high && *scope >= group)
     }
 
@@ -223,8 +223,8 @@ impl Order<'_> {
 /// What a load may race with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The writes that part the smallest group; at least one.
-    pub writes: Vec<InstId>,
+    /// The writes, each with the smallest group that it parts, those that part the smallest one first; at least one.
+    pub writes: Vec<(InstId, Extent)>,
     /// Only threads of the same block write there.
     pub within_block: bool,
 }
@@ -382,11 +382,15 @@ impl<'a> Memory<'a> {
             races && !(unseen && (self.is_written_alike(facts, write, group, control) || self.is_beyond(write.address)))
         };
         let race = |group: Extent| {
-            let racing: Vec<InstId> = match listed {
-                true => writes.iter().filter(|write| races(group, write)).map(|write| write.inst).collect(),
+            let parted = |write: &Access| GROUPS.into_iter().rev().find(|group| races(*group, write));
+            let parts = |write: &&Access| Some((write.inst, parted(write)?));
+            let mut racing: Vec<(InstId, Extent)> = match listed {
+                true => writes.iter().filter_map(parts).collect(),
                 false => Vec::new(),
             };
-            let within_block = own && !racing.iter().any(|write| foreign.contains(write));
+            racing.sort_by_key(|(_, parted)| *parted);
+            let of_other_blocks = |(write, parted): &(InstId, Extent)| *parted <= group && foreign.contains(write);
+            let within_block = own && !racing.iter().any(of_other_blocks);
             Race { writes: racing, within_block }
         };
         let mut raced = None;

@@ -17,6 +17,11 @@ type Numbers = Rc<[i64]>;
 const WARP: usize = 32;
 
 impl Memory<'_> {
+    /// The cell is shared, and a thread of another warp than the reader's may be the one that writes it.
+    pub fn comes_from_another_warp(&self, facts: &Facts, load: &Access, write: &Access) -> bool {
+        self.is_shared(load.address) && self.across_warps(facts, load, write)
+    }
+
     /// Some thread of one warp writes what one of another warp reads.
     pub(super) fn across_warps(&self, facts: &Facts, load: &Access, write: &Access) -> bool {
         // Of blocks of any shape it may be: that is asked of all kernels first, whether code speaks of a second dimension or not.
