@@ -7,6 +7,128 @@ fn told(folder: &Folder, arguments: &[&str]) -> String {
     format!("{}{}", ran.stdout, ran.stderr)
 }
 
+/// The story says that the block's shape decides, the help what to write; and that is right.
+#[test]
+fn a_shape_that_would_settle_it_is_told() {
+    let folder = Folder::new("stumble-shape");
+    let settled = [
+        ("if (threadIdx.x < 256) __syncthreads();", "256 threads", "[256, 1, 1]"),
+        ("if (threadIdx.x < 96) __syncthreads();", "96 threads", "[96, 1, 1]"),
+        ("for (int i = threadIdx.x; i < 1024; i += 256) __syncthreads();", "256 threads", "[256, 1, 1]"),
+        ("if (threadIdx.y == 0) __syncwarp();", "32 by 8 threads", "[32, 8, 1]"),
+    ];
+    for (body, block, written) in settled {
+        folder.write("a.cu", format!("namespace n {{ __global__ void k(int *v) {{\n    {body}\n}} }}\n"));
+        let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        let finding = &report["findings"][0];
+        let branch = finding["cause"].as_array().and_then(|cause| cause.last()).expect("a branch");
+        let message = branch["message"].as_str().unwrap_or_default();
+        let wanted = format!("in a block of {block} they would not, but nothing in view tells its shape");
+        assert!(message.ends_with(&wanted), "{body}: {message}");
+        let help = finding["help"].as_str().unwrap_or_default();
+        assert!(help.ends_with(&format!("under `[kernel.\"k\"]` write `block = {written}`")), "{body}: {help}");
+        folder.write("synclint.toml", format!("[kernel.\"k\"]\nblock = {written}\n"));
+        assert_eq!(folder.run(&["a.cu", "--config", "synclint.toml"]).code, 0, "{body}");
+    }
+    for body in [
+        "if (threadIdx.x < n) __syncthreads();",
+        "if (threadIdx.x == 0) __syncthreads();",
+        "if (v[threadIdx.x]) __syncthreads();",
+        // In a block of 256 nobody would come.
+        "if (threadIdx.x < 256) return; __syncthreads();",
+        "for (int i = threadIdx.x; i < n; i += blockDim.x) __syncthreads();",
+    ] {
+        folder.write("a.cu", format!("__global__ void k(int *v, int n) {{\n    {body}\n}}\n"));
+        let said = told(&folder, &["a.cu"]);
+        assert!(said.contains("[divergent-") && !said.contains("its shape") && !said.contains("[kernel."), "{said}");
+    }
+    // With a launch in view the shape is known.
+    folder.write(
+        "a.cu",
+        "__global__ void k() { if (threadIdx.x < 256) __syncthreads(); }\nvoid run() { k<<<1, 512>>>(); }\n",
+    );
+    assert!(!told(&folder, &["a.cu"]).contains("its shape"));
+}
+
+#[test]
+fn races_name_the_cell_and_the_writer() {
+    let folder = Folder::new("stumble-race");
+    let of = |body: &str| -> String {
+        folder.write("a.cu", format!("struct State {{ int phase; }};\n__global__ void k(int *done, State *state, int *v) {{\n    __shared__ int flag;\n    __shared__ int flags[4];\n    {body}\n}}\n"));
+        let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        let finding = &report["findings"][0];
+        assert_eq!(finding["rule"], "racy-broadcast", "{body}: {report}");
+        let cause = finding["cause"].as_array().into_iter().flatten();
+        let mut said: Vec<&str> = cause.filter_map(|note| note["message"].as_str()).collect();
+        said.extend(finding["help"].as_str());
+        assert_eq!(
+            finding["confirm"].is_null(),
+            said.concat().contains("of another block"),
+            "racecheck watches one block"
+        );
+        said.join("\n")
+    };
+    let own = of("if (threadIdx.x == 0) flag = v[blockIdx.x];\n    if (flag) __syncthreads();");
+    assert!(
+        own.starts_with("thread 0 may be writing `flag` here\n`flag` is read here, with no barrier between\n"),
+        "{own}"
+    );
+    assert!(own.contains("put a barrier between the write and the read"), "{own}");
+    let slot = of("flags[2] = v[threadIdx.x];\n    if (flags[2]) __syncthreads();");
+    assert!(slot.starts_with("another thread may be writing `flags[2]` here\n"), "{slot}");
+    for (body, cell) in [
+        (
+            "if (threadIdx.x == 0) done[0] = v[blockIdx.x];\n    __syncthreads();\n    if (done[0]) __syncthreads();",
+            "done[0]",
+        ),
+        (
+            "if (threadIdx.x == 0) atomicAdd(done, 1);\n    __syncthreads();\n    if (*done > 7) __syncthreads();",
+            "*done",
+        ),
+        (
+            "if (threadIdx.x == 0) state->phase = v[blockIdx.x];\n    __syncthreads();\n    if (state->phase) __syncthreads();",
+            "state->phase",
+        ),
+    ] {
+        let said = of(body);
+        let wanted = format!(
+            "thread 0 of another block may be writing `{cell}` here\n`{cell}` is read here, and no barrier of the block holds other blocks back\n"
+        );
+        assert!(said.starts_with(&wanted), "{said}");
+        assert!(!said.contains("__syncthreads") && said.contains("`grid.sync()`"), "{said}");
+    }
+}
+
+#[test]
+fn counts_are_rounded_up_only_where_there_is_one() {
+    let folder = Folder::new("stumble-round");
+    let help = |body: &str| {
+        folder.write(
+            "a.cu",
+            format!(
+                "struct Node {{ Node *next; }};\n__global__ void k(int *v, int n, Node **heads) {{\n    {body}\n}}\n"
+            ),
+        );
+        let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        report["findings"][0]["help"].as_str().unwrap_or_default().to_string()
+    };
+    for body in [
+        "for (int i = threadIdx.x; i < n; i += blockDim.x) { __syncthreads(); v[i] = 1; }",
+        "for (int i = threadIdx.x; ; i += 256) { if (i >= n) break; __syncthreads(); v[i] = 1; }",
+    ] {
+        assert!(help(body).contains("(round the count up)"), "{body}: {}", help(body));
+    }
+    let most = help("for (int i = 0; i < v[threadIdx.x]; i++) __syncthreads();");
+    assert!(most.contains("its maximum over the block"), "{most}");
+    for body in [
+        "for (Node *p = heads[threadIdx.x]; p; p = p->next) __syncthreads();",
+        "while (true) { __syncthreads(); if (v[threadIdx.x] > n) break; v[threadIdx.x]++; }",
+    ] {
+        let help = help(body);
+        assert!(!help.contains("count") && help.contains("`__syncthreads_or` tells"), "{body}: {help}");
+    }
+}
+
 #[test]
 fn slips_in_the_settings_are_answered_with_what_to_write() {
     let folder = Folder::new("stumble-settings");
