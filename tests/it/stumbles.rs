@@ -7,6 +7,33 @@ fn told(folder: &Folder, arguments: &[&str]) -> String {
     format!("{}{}", ran.stdout, ran.stderr)
 }
 
+/// A single file: the header that is lacking is named once, where something may come from it.
+#[test]
+fn a_header_that_may_matter_is_named() {
+    let folder = Folder::new("stumble-header");
+    folder.write("call.cu", "#include \"x.cuh\"\n#include \"y.cuh\"\n__global__ void k(int *v) {\n    v[0] = 1;\n    wait_all(v);\n    wait_all(v);\n}\n");
+    let wanted = "synclint: \"x.cuh\", included in call.cu:1, and 1 other header were not found; `wait_all`, call.cu:5, may be from there: -I DIR names a folder of headers\n";
+    let call = folder.run(&["call.cu", "--isolated"]);
+    assert!(call.code == 0 && call.stderr.ends_with(wanted), "{}", call.stderr);
+    assert_eq!(folder.run(&["call.cu", "--isolated", "-q"]).stderr, "");
+    for (name, body) in [("macro.cu", "SYNC;"), ("value.cu", "if (threadIdx.x < WIDTH) __syncthreads();")] {
+        folder.write(name, format!("#include \"x.cuh\"\n__global__ void k(int *v) {{ {body} }}\n"));
+        assert!(told(&folder, &[name]).contains("synclint: \"x.cuh\", included in"), "{name}");
+    }
+    // Nothing in a kernel can come of these; what the toolkit declares is known not to be in view.
+    folder.write(
+        "host.cu",
+        "#include \"x.cuh\"\n#include <climits>\n__global__ void k(int *v, int n) {\n    __syncthreads();\n    \
+         printf(\"%d\", n);\n    for (int i = 0; i < n; i++) v[i] = min(v[1], INT_MAX);\n}\nvoid run() { check(1); }\n",
+    );
+    assert!(!told(&folder, &["host.cu"]).contains("x.cuh"), "{}", told(&folder, &["host.cu"]));
+    // Whoever reads a tree knows that libraries are out of view; and with the folder there is nothing to tell.
+    assert!(!told(&folder, &["."]).contains("not found"), "{}", told(&folder, &["."]));
+    folder.write("lib/x.cuh", "__device__ void wait_all(int *v) { __syncthreads(); }\n");
+    folder.write("lib/y.cuh", "");
+    assert!(!told(&folder, &["call.cu", "-I", "lib"]).contains("x.cuh"));
+}
+
 /// The story says that the block's shape decides, the help what to write; and that is right.
 #[test]
 fn a_shape_that_would_settle_it_is_told() {
@@ -182,6 +209,62 @@ fn a_pattern_in_a_suppression_is_answered() {
     folder.write("a.cu", "__global__ void k() {\n    __syncthreads();  // synclint: ignore[divergent-*]\n}\n");
     let wanted = "help: write the rules out: `ignore[divergent-branch, divergent-loop, divergent-exit]`";
     assert!(told(&folder, &["a.cu"]).contains(wanted), "{}", told(&folder, &["a.cu"]));
+}
+
+#[test]
+fn statistics_are_sorted_and_to_be_had_as_json() {
+    let folder = Folder::new("stumble-statistics");
+    folder.write(
+        "a.cu",
+        "__global__ void k(int *v, int n) {\n    if (threadIdx.x < n) { v[0] = 1; __syncthreads(); }\n    \
+         if (threadIdx.x % 32 < 3) __syncwarp();\n    if (v[threadIdx.x]) __syncwarp();\n    if (threadIdx.y == 0) __syncwarp();\n    far(v);\n}\n",
+    );
+    let ran = folder.run(&["a.cu", "--isolated", "--statistics", "--quiet", "--format", "json"]);
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        lines[..3],
+        [
+            "     2  error    warp-mask",
+            "     1  error    divergent-branch  1 with a change that --fix makes",
+            "     1  warning  warp-mask",
+        ]
+    );
+    let statistics = &ran.json()["statistics"];
+    assert_eq!(
+        statistics["rules"][0],
+        serde_json::json!({"rule": "warp-mask", "severity": "error", "findings": 2, "fixable": 0})
+    );
+    assert_eq!(statistics["unseen"][0], serde_json::json!({"name": "far", "calls": 1, "file": "a.cu", "line": 6}));
+    let plain = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+    assert!(plain.get("statistics").is_none());
+    let lines = folder.run(&["a.cu", "--isolated", "--statistics", "--format", "jsonl"]).stdout;
+    assert!(lines.lines().last().is_some_and(|last| last.contains("\"statistics\":{")), "{lines}");
+}
+
+#[test]
+fn a_header_by_itself_is_explained() {
+    let folder = Folder::new("stumble-alone");
+    folder.write("wait.cuh", "__device__ inline void wait(int n) {\n    if (n > 3) __syncthreads();\n}\n");
+    let alone = told(&folder, &["wait.cuh"]);
+    assert!(
+        alone.contains("no kernel was read: functions that wait are checked as if a kernel called them"),
+        "{alone}"
+    );
+    folder.write("a.cu", "#include \"wait.cuh\"\n__global__ void k(int *v) { wait(v[threadIdx.x]); }\n");
+    let whole = told(&folder, &["wait.cuh", "--root", "."]);
+    assert!(!whole.contains("no kernel"), "{whole}");
+}
+
+/// A baseline of the wrong folder knows nothing.
+#[test]
+fn a_baseline_of_nothing_says_why() {
+    let folder = Folder::new("stumble-baseline");
+    let ran = folder.run(&["baseline", "--isolated"]);
+    assert!(
+        ran.stderr.starts_with("synclint: 0 findings written to synclint-baseline.json\nsynclint: looked for .cu,"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// A page with many findings has a filter, which needs nothing from elsewhere.
