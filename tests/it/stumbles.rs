@@ -211,6 +211,50 @@ fn a_pattern_in_a_suppression_is_answered() {
     assert!(told(&folder, &["a.cu"]).contains(wanted), "{}", told(&folder, &["a.cu"]));
 }
 
+/// Where the first excerpt is headed by another place, the message names the finding's own.
+#[test]
+fn the_place_of_a_finding_is_always_told() {
+    let folder = Folder::new("stumble-place");
+    let filler = "    v[threadIdx.x] = 1;\n".repeat(12);
+    folder.write(
+        "a.cu",
+        format!("__global__ void k(int *v, int n) {{\n    int t = threadIdx.x;\n{filler}    if (t < n) {{\n{filler}        __syncthreads();\n    }}\n}}\n"),
+    );
+    let far = folder.run(&["a.cu", "--isolated"]).stdout;
+    assert!(far.starts_with("  × a.cu:28:9: `__syncthreads` is reached by only part of the block"), "{far}");
+    folder.write("a.cu", "__global__ void k(int n) {\n    if (threadIdx.x < n) __syncthreads();\n}\n");
+    let near = folder.run(&["a.cu", "--isolated"]).stdout;
+    assert!(
+        near.starts_with(
+            "  × `__syncthreads` is reached by only part of the block [divergent-branch]\n   ╭─[a.cu:2:26]"
+        ),
+        "{near}"
+    );
+}
+
+/// One story for all barriers below a branch; every other format has one finding for each.
+#[test]
+fn findings_of_one_cause_are_told_once() {
+    let folder = Folder::new("stumble-groups");
+    folder.write(
+        "a.cu",
+        "__device__ void wait() { __syncthreads(); }\n__global__ void k(int n) {\n    if (threadIdx.x >= n) return;\n    \
+         __syncthreads();\n    __syncthreads();\n    wait();\n}\n__global__ void other(int n) {\n    if (threadIdx.x >= n) return;\n    __syncthreads();\n}\n",
+    );
+    let ran = folder.run(&["a.cu", "--isolated", "--statistics"]);
+    assert_eq!(ran.stdout.matches("[divergent-exit]").count(), 2, "{}", ran.stdout);
+    let others = "  also: a.cu:5:5 __syncthreads\n        a.cu:6:5 __syncthreads, through this call\n  help: ";
+    assert!(ran.stdout.contains(others), "{}", ran.stdout);
+    assert!(
+        ran.stderr.contains(": 4 errors") && ran.stderr.contains("     4  error    divergent-exit\n"),
+        "{}",
+        ran.stderr
+    );
+    let report = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+    assert_eq!(report["findings"].as_array().map(Vec::len), Some(4));
+    assert_eq!(folder.run(&["a.cu", "--isolated", "--format", "concise"]).stdout.lines().count(), 4);
+}
+
 #[test]
 fn statistics_are_sorted_and_to_be_had_as_json() {
     let folder = Folder::new("stumble-statistics");
@@ -239,6 +283,29 @@ fn statistics_are_sorted_and_to_be_had_as_json() {
     assert!(plain.get("statistics").is_none());
     let lines = folder.run(&["a.cu", "--isolated", "--statistics", "--format", "jsonl"]).stdout;
     assert!(lines.lines().last().is_some_and(|last| last.contains("\"statistics\":{")), "{lines}");
+}
+
+/// Excerpts come as the story does.
+#[test]
+fn excerpts_follow_the_story() {
+    let folder = Folder::new("stumble-order");
+    folder.write("wait.cuh", "__device__ inline void wait(bool all) {\n    if (all)\n        __syncthreads();\n}\n");
+    folder.write("a.cu", "#include \"wait.cuh\"\n__global__ void k(int n) {\n    wait(threadIdx.x < n);\n}\n");
+    let ran = folder.run(&["a.cu", "wait.cuh", "--isolated"]).stdout;
+    let place = |text: &str| ran.find(text).unwrap_or_else(|| panic!("{text}: {ran}"));
+    assert!(place("[divergent-branch]") < place("[a.cu:3:"), "{ran}");
+    assert!(place("1. `threadIdx.x`") < place("every thread of the block has to arrive here"), "{ran}");
+    assert!(place("[a.cu:3:") < place("[wait.cuh:3:"), "{ran}");
+    // In one file, too: what is called stands above.
+    let filler = "\n".repeat(9);
+    folder.write(
+        "b.cu",
+        format!("__device__ inline void wait(bool all) {{\n    if (all)\n        __syncthreads();\n}}\n{filler}__global__ void k(int n) {{\n    wait(threadIdx.x < n);\n}}\n"),
+    );
+    let ran = folder.run(&["b.cu", "--isolated"]).stdout;
+    let steps: Vec<Option<usize>> = (1..=4).map(|step| ran.find(&format!("{step}. "))).collect();
+    assert!(steps[1] < steps[2] && steps[0] < steps[2], "{ran}");
+    assert!(ran.contains("steps 3 and 4 are in b.cu"), "{ran}");
 }
 
 #[test]
