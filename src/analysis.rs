@@ -7,7 +7,7 @@ use crate::chart::Chart;
 use crate::checks::why::{Explanation, ValueExplanation};
 use crate::checks::{self, Policy};
 use crate::finding::{Finding, Note, Role, Severity};
-use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op};
+use crate::graph::{At, FrameId, Graph, InstId, ItemId, Op, Source};
 use crate::inline::{self, Given, Inlined, Instance, Program};
 use crate::lower;
 use crate::rules;
@@ -69,6 +69,22 @@ pub fn unseen_calls(session: &Session, item: ItemId) -> Answer {
     };
     // What panics here has no barrier in view, so nothing is lost but the names.
     let unseen = catch_unwind(AssertUnwindSafe(calls)).unwrap_or_default();
+    Answer { unseen, ..Answer::default() }
+}
+
+/// The same, and other names in it that nothing in view declares.
+pub fn names_out_of_view(session: &Session, item: ItemId) -> Answer {
+    let names = || {
+        let graph = inline::inline(session.program, session.words, item, &Instance::default()).graph;
+        let named = graph.insts.iter().filter_map(|inst| match &inst.op {
+            Op::Source(Source::Named(name)) if session.tree.named(name).is_empty() => {
+                Some((name.to_string(), home(session, inst.at).range))
+            }
+            _ => None,
+        });
+        calls_out_of_view(session, &graph).into_iter().chain(named).collect()
+    };
+    let unseen = catch_unwind(AssertUnwindSafe(names)).unwrap_or_default();
     Answer { unseen, ..Answer::default() }
 }
 

@@ -7,6 +7,7 @@ pub mod chart;
 pub mod conditions;
 pub mod counted;
 pub mod divergence;
+mod harmless;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
@@ -17,6 +18,7 @@ pub mod sets;
 pub mod shuffle;
 pub mod sizes;
 pub mod story;
+pub mod unshaped;
 mod ways;
 pub mod why;
 pub mod witness;
@@ -56,6 +58,8 @@ pub struct Check<'a> {
     memory: std::cell::OnceCell<Memory<'a>>,
     /// Opened when the first named barrier asks for it.
     ledger: std::cell::OnceCell<ledger::Ledger>,
+    /// Who comes where, in a block or two that the launch may have.
+    crowds: std::cell::OnceCell<Vec<reach::Reach>>,
     /// Who comes where, in blocks of all sizes.
     sizes: std::cell::OnceCell<Vec<reach::Reach>>,
     /// By block: `sizes::asking`.
@@ -152,6 +156,7 @@ impl<'a> Check<'a> {
             whole: Default::default(),
             memory: Default::default(),
             ledger: Default::default(),
+            crowds: Default::default(),
             sizes: Default::default(),
             asking: Default::default(),
             exits: Default::default(),
@@ -225,7 +230,7 @@ impl<'a> Check<'a> {
         let agreement = self.analysed.fork(&self.facts, dependence.fork);
         let racy = agreement.ordered >= need;
         agreement.shown < need
-            && !(racy && races::change_nothing(self, inst, dependence, need))
+            && !(racy && harmless::change_nothing(self, inst, dependence, need))
             && !conditions::follows(self, inst, dependence, need)
             && (need != Extent::BLOCK || !sizes::settle(self, inst, dependence))
     }
@@ -471,7 +476,8 @@ impl<'a> Check<'a> {
             let at = (self.home)(*at).range;
             related.push(Note { at, message: message.clone(), role: Role::Other });
         }
-        let mut story = verdict.lead.map(|lead| story::of(self, inst, lead, &verdict)).unwrap_or_default();
+        let harmless = unshaped::harmless(self, &verdict);
+        let mut story = verdict.lead.map(|lead| story::of(self, inst, lead, &verdict, harmless)).unwrap_or_default();
         story.dedup_by(|a, b| a.at == b.at && a.message == b.message);
         let group =
             || barrier.map_or_else(|| verdict.need.to_string(), |barrier| wording::group(barrier, verdict.need));
@@ -480,7 +486,13 @@ impl<'a> Check<'a> {
             .message
             .clone()
             .unwrap_or_else(|| wording::message(self, barrier, &name, &scope, is_call, &verdict));
-        let help = verdict.help.clone().or_else(|| Some(wording::help(&verdict)));
+        let mut help = verdict.help.clone().unwrap_or_else(|| wording::help(self, &verdict));
+        if let Some(block) = harmless.filter(|_| graph.is_kernel) {
+            let name = &graph.frames[0].name;
+            help.push_str(&format!(
+                "; or, if it is launched so, tell it in synclint.toml: under `[kernel.\"{name}\"]` write `block = {block:?}`"
+            ));
+        }
         let witness = verdict.witness.clone().or_else(|| {
             self.witnesses.set(self.witnesses.get().checked_sub(1)?);
             witness::find(self, inst, &verdict)
@@ -500,7 +512,7 @@ impl<'a> Check<'a> {
             story,
             related,
             witness,
-            help,
+            help: Some(help),
             fixes: Vec::new(),
         }
     }

@@ -21,8 +21,10 @@ pub mod threads;
 use crate::baseline::Marked;
 use crate::chart::Chart;
 use crate::finding::{Note, Rule, Severity, Summary, Unread};
+use crate::session::Unseen;
 use crate::text::{FileId, LineIndex, Place, Range, Source};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 /// Writes the report in one format.
@@ -89,8 +91,20 @@ pub struct Report<'a> {
     pub known: usize,
     pub rules: &'static [&'static Rule],
     pub sources: &'a [Source],
+    /// Functions that are called and have no body in view, if there are to be statistics.
+    pub unseen: Option<&'a [Unseen]>,
     /// Path of each source from the top of the repository; what other machines know it by.
     pub repository_paths: &'a dyn Fn(&str) -> String,
+}
+
+/// How many findings there are of a rule at a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    pub rule: &'static str,
+    pub severity: Severity,
+    pub findings: usize,
+    /// Those for which a change is offered.
+    pub fixable: usize,
 }
 
 /// A finding with its places resolved.
@@ -151,6 +165,7 @@ impl<'a> Report<'a> {
             known: 0,
             rules,
             sources,
+            unseen: None,
             repository_paths,
         }
     }
@@ -167,6 +182,27 @@ impl<'a> Report<'a> {
 
     pub fn bytes(&self, file: FileId) -> &'a [u8] {
         self.sources.get(file.0 as usize).map_or(&[], |source| source.bytes.as_slice())
+    }
+
+    /// Findings by rule and level: what is found most comes first, of equals the graver.
+    pub fn counts(&self) -> Vec<Count> {
+        let mut counts: Vec<Count> = Vec::new();
+        for located in &self.findings {
+            let finding = located.finding;
+            let is_it = |count: &&mut Count| (count.rule, count.severity) == (finding.rule.name, finding.severity);
+            let fixable = usize::from(!finding.fixes.is_empty());
+            match counts.iter_mut().find(is_it) {
+                Some(count) => {
+                    count.findings += 1;
+                    count.fixable += fixable;
+                }
+                None => {
+                    counts.push(Count { rule: finding.rule.name, severity: finding.severity, findings: 1, fixable })
+                }
+            }
+        }
+        counts.sort_by_key(|count| (Reverse(count.findings), Reverse(count.severity), count.rule));
+        counts
     }
 
     /// Findings at a level.

@@ -103,6 +103,26 @@ pub fn find(name: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.name == name)
 }
 
+/// The rules whose names fit a pattern in which `*` stands for any letters.
+pub fn fitting(pattern: &str) -> Vec<&'static Rule> {
+    ALL.iter().copied().filter(|rule| fits(rule.name, pattern)).collect()
+}
+
+fn fits(name: &str, pattern: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let mut last = None;
+    for part in parts {
+        last = Some(rest);
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    let end = pattern.rsplit('*').next().unwrap_or_default();
+    last.map_or(rest.is_empty(), |before| before.ends_with(end))
+}
+
 /// The rule whose name a misspelt one most likely meant.
 pub fn near(name: &str) -> Option<&'static Rule> {
     let index = nearest(name, ALL.iter().map(|rule| rule.name))?;

@@ -7,6 +7,7 @@ mod conclude;
 mod draw;
 mod fixes;
 mod includes;
+mod lacking;
 mod names;
 mod read;
 mod shard;
@@ -14,6 +15,7 @@ mod stages;
 
 pub use conclude::{Conclusion, conclude};
 pub use draw::{Drawn, graph};
+pub use lacking::Lacking;
 pub use read::Walked;
 
 use crate::analysis::{self, Answer, Standing};
@@ -63,6 +65,8 @@ pub struct Request {
     pub fixes: bool,
     /// Look for what `.gitignore` keeps from being read, too, to tell of it.
     pub tell_ignored: bool,
+    /// Look for what headers that were not found may declare, to tell of it.
+    pub tell_lacking: bool,
     /// Look for calls out of view in kernels without a barrier, too: any of them may hold one.
     pub every_call: bool,
 }
@@ -90,6 +94,8 @@ pub struct Outcome {
     pub walked: Walked,
     /// What is called most comes first.
     pub unseen: Vec<Unseen>,
+    /// A name that a header which was not found may declare; if asked for.
+    pub lacking: Option<Lacking>,
     /// By `FileId`.
     pub sources: Vec<Source>,
     /// The comments of each source; those without the word `synclint` may be left out.
@@ -116,7 +122,11 @@ pub struct Error(pub String);
 
 /// The road: files, items, and every kernel and every uncalled device function that may reach a barrier.
 pub fn run(settings: &Settings, request: &Request, progress: &Progress) -> Result<Outcome, Error> {
-    load(settings, request)?.analyse(settings, progress, &|_| true)
+    let loaded = load(settings, request)?;
+    let outcome = loaded.analyse(settings, progress, &|_| true)?;
+    let lacking = || Ok(lacking::first_name(&loaded, settings, request));
+    let lacking = if request.tell_lacking { on_big_stacks(settings.jobs, lacking)? } else { None };
+    Ok(Outcome { lacking, ..outcome })
 }
 
 /// What would be read, as reports spell it, and what would not.

@@ -74,10 +74,16 @@ impl Settings {
         let folder = path.parent().map_or(PathBuf::new(), Path::to_path_buf);
         let file: File = toml::from_str(text).map_err(|error| {
             let place = error.span().map(|span| (text.to_string(), span));
+            let at_fault = error.span().and_then(|span| text.get(span)).unwrap_or_default();
             Error {
                 file: path.to_path_buf(),
-                help: near_key(error.message()),
-                message: in_words_of_toml(error.message()),
+                help: near_key(error.message())
+                    .or_else(|| other_form(error.message(), at_fault))
+                    .or_else(|| unnamed_kernel(text, error.span()?.start)),
+                message: match at_fault.starts_with('[') {
+                    true => error.message().replace("a sequence", "a list of tables").replace("a map", "a table"),
+                    false => in_words_of_toml(error.message()),
+                },
                 place,
             }
         })?;
@@ -89,6 +95,23 @@ impl Settings {
                 help: None,
             })
         };
+        let no_macro = |define: &&String| !is_macro(define);
+        let no_name = |name: &&String| !is_macro(name) || name.contains(['=', '(']);
+        let macros = [
+            (file.define.iter().find(no_macro), MACRO_FORM),
+            (file.undefine.iter().find(no_name), "what is undefined is the NAME of a macro"),
+        ];
+        if let Some((Some(written), form)) = macros.into_iter().find(|(fault, _)| fault.is_some()) {
+            let quoted = toml::Value::String(written.clone()).to_string();
+            let found =
+                [quoted, written.clone()].into_iter().find_map(|spelled| Some((text.find(&spelled)?, spelled.len())));
+            return Err(Error {
+                file: path.to_path_buf(),
+                place: found.map(|(at, length)| (text.to_string(), at..at + length)),
+                message: format!("`{written}` names no macro"),
+                help: Some(form.to_string()),
+            });
+        }
         if let Some(nth) = file.barrier.iter().position(|row| row.names.is_empty() && row.methods.is_empty()) {
             let head = "[[barrier]]";
             return Err(Error {
@@ -239,6 +262,39 @@ pub fn program_of(path: &Path) -> Option<PathBuf> {
     Some(repository.or(working).unwrap_or(own).to_path_buf())
 }
 
+pub const MACRO_FORM: &str = "a macro is NAME, NAME=VALUE or NAME(PARAMETER)=VALUE; a name begins with a letter or `_`";
+
+/// What `-D` and `define` take.
+pub fn is_macro(text: &str) -> bool {
+    let name = text.split(['=', '(']).next().unwrap_or_default();
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80);
+    is_name && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Where a list of tables was meant, or a table: `[barrier]`, `[[kernel]]`.
+fn other_form(message: &str, at_fault: &str) -> Option<String> {
+    let name = at_fault.trim_matches(['[', ']']).trim();
+    let written = |form: &str| Some(form.replace("NAME", name));
+    match () {
+        () if !at_fault.starts_with('[') => None,
+        () if message.starts_with("invalid type: map") => written("there may be several of them: write `[[NAME]]`"),
+        () if message.starts_with("invalid type: sequence") && at_fault.starts_with("[[") => match name {
+            "kernel" => Some("write `[kernel.NAME]` with the kernel's name".to_string()),
+            _ => written("there is one of them: write `[NAME]`"),
+        },
+        () if message.starts_with("invalid type: sequence") => {
+            Some("write a table with a line for each: `[rules]`, and below it `warp-mask = \"off\"`".to_string())
+        }
+        () => None,
+    }
+}
+
+/// What is said of kernels, and of none by name.
+fn unnamed_kernel(text: &str, at: usize) -> Option<String> {
+    let head = text.get(..at)?.lines().rev().find(|line| line.trim_start().starts_with('['))?;
+    (head.trim() == "[kernel]").then(|| "name the kernel: `[kernel.NAME]`".to_string())
+}
+
 /// "expected a sequence" and its kin, which are the words of another language.
 fn in_words_of_toml(message: &str) -> String {
     const WORDS: [(&str, &str); 5] = [
@@ -255,6 +311,22 @@ fn in_words_of_toml(message: &str) -> String {
     expected.unwrap_or_else(|| message.to_string())
 }
 
+/// What other programs call a level.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("warn", "warning"),
+    ("warnings", "warning"),
+    ("err", "error"),
+    ("errors", "error"),
+    ("fatal", "error"),
+    ("deny", "error"),
+    ("info", "note"),
+    ("hint", "note"),
+    ("ignore", "off"),
+    ("allow", "off"),
+    ("none", "off"),
+    ("disable", "off"),
+];
+
 /// For "unknown field `x`, expected one of `a`, `b`": the one that was meant.
 fn near_key(message: &str) -> Option<String> {
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -263,6 +335,8 @@ fn near_key(message: &str) -> Option<String> {
     }
     let unknown = quoted.next()?;
     let known: Vec<&str> = quoted.collect();
-    let index = crate::rules::nearest(unknown, known.iter().copied())?;
+    let same = OTHER_NAMES.iter().find(|(other, _)| other.eq_ignore_ascii_case(unknown)).map(|(_, name)| *name);
+    let index = same.and_then(|name| known.iter().position(|known| *known == name));
+    let index = index.or_else(|| crate::rules::nearest(unknown, known.iter().copied()))?;
     Some(format!("did you mean `{}`?", known[index]))
 }

@@ -118,7 +118,13 @@ fn complaint(directive: &Directive, named: &Named, spare: &dyn Fn(&str) -> bool,
         None if named.rules.is_empty() => {
             let help = match rules::near(&named.name) {
                 Some(rule) => format!("did you mean `{}`?", rule.name),
-                None => "`synclint rules` lists the rules".to_string(),
+                None => match rules::fitting(&named.name)[..] {
+                    [] | [_, _, _, _, _, ..] => "`synclint rules` lists the rules".to_string(),
+                    ref fitting => {
+                        let names: Vec<&str> = fitting.iter().map(|rule| rule.name).collect();
+                        format!("write the rules out: `ignore[{}]`", names.join(", "))
+                    }
+                },
             };
             (format!("no rule is called `{}`", named.name), help)
         }

@@ -3,10 +3,10 @@
 //! Walked backwards from the fork's condition along the operand that agrees least, through variables to what was
 //! stored in them, through joins to the fork that chose, through loops to what ends them.
 
-use super::{Check, Verdict};
+use super::{Check, Verdict, races, witness, wording};
 use crate::finding::{Note, Role};
 use crate::flow::control::Dependence;
-use crate::graph::{At, BlockId, End, InstId, ObjectId, Op, Outcome, Source, Value};
+use crate::graph::{At, Axis, BlockId, End, InstId, ObjectId, Op, Outcome, Source, Value};
 use crate::program::BinaryOp;
 use crate::rules;
 use crate::text::Range;
@@ -21,11 +21,16 @@ const MAX_STEPS: usize = 12;
 /// Notes taken before a way is given up.
 const MAX_NOTES: usize = 64;
 
-/// The story of a verdict, in order: source, steps, branch.
-pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) -> Vec<Note> {
+/// The story of a verdict, in order: source, steps, branch. `harmless` is a block in which nobody would part.
+pub fn of(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict, harmless: Option<[u32; 3]>) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(at) = fork_place(check, lead.fork) {
-        notes.push(Note { at, message: super::wording::branch(check, inst, lead, verdict), role: Role::Branch });
+        let mut message = wording::branch(check, inst, lead, verdict);
+        if let Some(block) = harmless {
+            let block = witness::spell_block(block);
+            message.push_str(&format!("; in a block of {block} they would not, but nothing in view tells its shape"));
+        }
+        notes.push(Note { at, message, role: Role::Branch });
     }
     if let Some(on) = condition_value(check, lead.fork) {
         let racy = verdict.rule.name == rules::RACY_BROADCAST.name;
@@ -312,10 +317,20 @@ impl Walk<'_, '_> {
         if let Some(race) = self.check.analysed.solution.races.get(&symbol)
             && (self.racy || !self.value_disagrees(address))
         {
-            let write = self.check.analysed.graph.insts[race.writes[0].0.index()].at;
-            let name = self.spelled(self.variable(address)).unwrap_or("it".to_string());
-            self.note(at, format!("{name} is read here, with no barrier between"), Role::Step);
-            self.note(write, format!("another thread may be writing {name} here"), Role::Source);
+            let (first, check) = (race.writes[0].0, self.check);
+            let name = races::cell(check, address).map(|cell| format!("`{cell}`"));
+            let name = name.or_else(|| self.spelled(self.variable(address))).unwrap_or("it".to_string());
+            let between = match race.within_block {
+                true => "with no barrier between",
+                false => "and no barrier of the block holds other blocks back",
+            };
+            self.note(at, format!("{name} is read here, {between}"), Role::Step);
+            let writer = races::writer(check, race, first);
+            self.note(
+                check.analysed.graph.insts[first.index()].at,
+                format!("{writer} may be writing {name} here"),
+                Role::Source,
+            );
             return None;
         }
         let variable = self.variable(address);
@@ -466,13 +481,27 @@ impl Walk<'_, '_> {
     }
 }
 
-fn source_text(source: &Source) -> String {
-    use crate::graph::Axis;
-    let axis = |axis: &Axis| match axis {
+fn axis(axis: &Axis) -> &'static str {
+    match axis {
         Axis::X => "x",
         Axis::Y => "y",
         Axis::Z => "z",
-    };
+    }
+}
+
+/// A source as it is written, where there is one way to write it.
+pub fn source_name(source: &Source) -> Option<String> {
+    Some(match source {
+        Source::ThreadIdx(at) => format!("threadIdx.{}", axis(at)),
+        Source::BlockIdx(at) => format!("blockIdx.{}", axis(at)),
+        Source::BlockDim(at) => format!("blockDim.{}", axis(at)),
+        Source::GridDim(at) => format!("gridDim.{}", axis(at)),
+        Source::Named(name) => name.to_string(),
+        _ => return None,
+    })
+}
+
+fn source_text(source: &Source) -> String {
     match source {
         Source::ThreadIdx(at) => format!("`threadIdx.{}` differs from thread to thread", axis(at)),
         Source::ThreadRank => "the thread's rank differs from thread to thread".to_string(),

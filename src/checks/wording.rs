@@ -2,11 +2,12 @@
 
 use super::leaving::{self, Ways};
 use super::why::Standing;
-use super::{Check, Verdict, lanes};
+use super::{Check, Verdict, lanes, races};
 use crate::flow::control::Dependence;
-use crate::graph::{Barrier, End, Fork, Group, InstId, Value};
+use crate::graph::{Barrier, End, Fork, Group, InstId, Source, Value};
 use crate::rules;
 use crate::uniformity::extent::Extent;
+use crate::uniformity::symbols::{Leaf, Node, Symbol};
 
 /// The group in words: `block`, `tile of 16`, `group`.
 pub fn group(barrier: &Barrier, need: Extent) -> String {
@@ -117,17 +118,28 @@ pub fn branch(check: &Check, inst: InstId, lead: Dependence, verdict: &Verdict) 
     }
 }
 
-pub fn help(verdict: &Verdict) -> String {
+pub fn help(check: &Check, verdict: &Verdict) -> String {
     let per_lane = verdict.need <= Extent::WARP;
     match verdict.rule.name {
-        name if name == rules::DIVERGENT_LOOP.name => {
-            "let all threads make the same number of iterations (round the count up) and guard the work inside instead".to_string()
-        }
+        name if name == rules::DIVERGENT_LOOP.name => help_for_loop(check, verdict),
         name if name == rules::DIVERGENT_EXIT.name => {
             "keep all threads to the end: put the work of those with something to do under a guard instead of the early return".to_string()
         }
         name if name == rules::RACY_BROADCAST.name => {
-            "put a barrier between the write and the read, and another between the read and the next write; or copy the value first".to_string()
+            let from_other_blocks = verdict.lead.is_some_and(|lead| races::come_from_other_blocks(check, lead.fork));
+            match (from_other_blocks, verdict.need) {
+                (true, need) if need > Extent::BLOCK => {
+                    "put a barrier of the grid between the write and the read, and another between the read and the next write"
+                }
+                (true, need) if need == Extent::BLOCK => {
+                    "let one thread read it and all go by that copy, handed round in shared memory; a barrier of the block alone does not hold other blocks back, one of the grid (`grid.sync()`) does"
+                }
+                (true, _) => {
+                    "let one lane read it and all go by that copy, handed round by `__shfl_sync`; a barrier of the warp or the block alone does not hold other blocks back, one of the grid (`grid.sync()`) does"
+                }
+                _ => "put a barrier between the write and the read, and another between the read and the next write; or copy the value first",
+            }
+            .to_string()
         }
         name if name == rules::WARP_MASK.name => {
             "name exactly the lanes that come: take the mask from `__ballot_sync` of the same condition before it, or move the call out of the branch".to_string()
@@ -140,6 +152,49 @@ pub fn help(verdict: &Verdict) -> String {
             } else {
                 "move the barrier out of the branch and guard only the accesses round it".to_string()
             }
+        }
+    }
+}
+
+/// Parts of a condition that are looked at.
+const MAX_PARTS: usize = 64;
+
+/// A count is rounded up only where there is one: trips that follow from the thread index and from what all agree on.
+fn help_for_loop(check: &Check, verdict: &Verdict) -> String {
+    let symbols = &check.analysed.values.symbols;
+    let on = verdict.lead.and_then(|lead| check.analysed.values.condition[lead.fork.index()]);
+    let is_counter = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
+    let counts = on.is_some_and(|on| symbols.leaves(on).iter().any(is_counter));
+    let mut by_index = true;
+    let mut work = Vec::from_iter(on);
+    let mut left = MAX_PARTS;
+    while let Some(part) = work.pop().filter(|_| left > 0) {
+        left -= 1;
+        match symbols.node(part) {
+            _ if is_counter(&part) || check.facts.agreement(part).shown >= verdict.need => {}
+            Node::Leaf(Leaf::Source(Source::ThreadIdx(_) | Source::ThreadRank | Source::Lane | Source::Warp)) => {}
+            Node::Leaf(_) | Node::Pure(..) => by_index = false,
+            _ => work.extend(symbols.children(part)),
+        }
+    }
+    let group = verdict.need;
+    match counts {
+        true if by_index => {
+            "let all threads make the same number of iterations (round the count up) and guard the work inside instead"
+                .to_string()
+        }
+        true => format!(
+            "let all threads make as many iterations as the one that makes most (its maximum over the {group}) and guard the work inside instead"
+        ),
+        false => {
+            let vote = match group {
+                Extent::BLOCK => ": `__syncthreads_or` tells",
+                Extent::WARP => ": `__any_sync` tells",
+                _ => "",
+            };
+            format!(
+                "let all threads leave together, once none of them has work left{vote}; guard the work inside instead"
+            )
         }
     }
 }

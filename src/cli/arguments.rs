@@ -4,10 +4,10 @@ use super::shard::Sharding;
 use crate::finding::Rule;
 use crate::report::{Format, chart::ChartFormat};
 use crate::rules;
-use crate::settings::{ExitedThreads, FailOn};
+use crate::settings::{ExitedThreads, FailOn, MACRO_FORM, is_macro};
 use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser, styling::AnsiColor};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 const STYLES: Styles = Styles::styled()
@@ -127,12 +127,12 @@ pub struct Input {
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
-    /// Only these rules
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), help_heading = "Rules")]
-    pub select: Option<Vec<&'static Rule>>,
+    /// Only these rules; `*` stands for any letters, as in `divergent-*`
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = RulesParser, help_heading = "Rules")]
+    pub select: Option<Vec<Rules>>,
     /// Not these rules
-    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = rule_parser(), hide_possible_values = true, help_heading = "Rules")]
-    pub ignore: Vec<&'static Rule>,
+    #[arg(long, value_name = "RULE,..", value_delimiter = ',', value_parser = RulesParser, hide_possible_values = true, help_heading = "Rules")]
+    pub ignore: Vec<Rules>,
     /// Whether a thread that has ended counts as arrived
     #[arg(long, value_name = "POLICY", help_heading = "Rules")]
     pub exited_threads: Option<ExitedThreads>,
@@ -275,18 +275,41 @@ pub fn expand(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsStr
     Ok(expanded)
 }
 
+/// The rules that one name, or one pattern, stands for.
+#[derive(Clone, Debug)]
+pub struct Rules(pub Vec<&'static Rule>);
+
+#[derive(Clone)]
+struct RulesParser;
+
+impl TypedValueParser for RulesParser {
+    type Value = Rules;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Rules, clap::Error> {
+        let pattern = value.to_str().filter(|text| text.contains('*'));
+        match pattern.map(rules::fitting).filter(|fitting| !fitting.is_empty()) {
+            Some(fitting) => Ok(Rules(fitting)),
+            None => Ok(Rules(vec![rule_parser().parse_ref(command, argument, value)?])),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary))))
+    }
+}
+
 fn rule_parser() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names).try_map(|name| rules::find(&name).ok_or("no such rule"))
 }
 
 fn define_parser(text: &str) -> Result<String, String> {
-    let name = text.split(['=', '(']).next().unwrap_or_default();
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80);
-    match is_name && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) {
-        true => Ok(text.to_string()),
-        false => Err("a macro is NAME, NAME=VALUE or NAME(PARAMETER)=VALUE".to_string()),
-    }
+    if is_macro(text) { Ok(text.to_string()) } else { Err(MACRO_FORM.to_string()) }
 }
 
 fn jobs_parser(text: &str) -> Result<u16, String> {

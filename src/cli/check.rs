@@ -42,6 +42,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     }
     request.fixes = true;
     request.every_call = arguments.statistics;
+    request.tell_lacking = !arguments.quiet;
     let is_html = |format: &Format| *format == Format::Html;
     request.charts = arguments.format.iter().chain(arguments.output.iter().map(|(format, _)| format)).any(is_html);
     let fail_on = match arguments.fail_on {
@@ -91,6 +92,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         charts: &outcome.charts,
         suppressed: conclusion.suppressed,
         known: conclusion.known,
+        unseen: arguments.statistics.then_some(outcome.unseen.as_slice()),
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
     };
     write_reports(arguments, &report)?;
@@ -100,7 +102,8 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         }
         to_stderr(&summary::line(&report, fix::count(findings)));
         to_stderr(&summary::elsewhere(&conclusion.elsewhere, &request));
-        to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
+        let nothing = summary::nothing_to_find(&outcome, &settings, &request);
+        to_stderr(&if nothing.is_empty() { summary::lacking_header(&outcome) } else { nothing });
         to_stderr(&summary::stale_lines(&conclusion.stale));
     }
     // Settings that fit nothing are a fault of the user's, and quiet runs are those that nobody looks at again.
@@ -214,6 +217,7 @@ pub fn baseline(arguments: &arguments::Baseline) -> Result<Exit, Failure> {
         (_, added, gone) => format!(": {added} added, {gone} found no more"),
     };
     to_stderr(&format!("synclint: {} written to {}{change}\n", plural(baseline.len(), "finding"), path.display()));
+    to_stderr(&summary::nothing_to_find(&outcome, &settings, &request));
     Ok(Exit::Clean)
 }
 

@@ -1,7 +1,7 @@
 //! Arguments -> what a run reads, under which settings, and what of it is reported.
 
 use super::Failure;
-use super::arguments::{ColorArguments, Input};
+use super::arguments::{self, ColorArguments, Input};
 use super::output::stderr_style;
 use crate::report::human;
 use crate::rules;
@@ -19,7 +19,8 @@ pub struct Plan {
 
 pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
     let (mut settings, discovered) = settings_of(input, color)?;
-    settings.choose(input.select.clone(), input.ignore.clone());
+    let rules = |chosen: &[arguments::Rules]| chosen.iter().flat_map(|rules| &rules.0).copied().collect();
+    settings.choose(input.select.as_deref().map(rules), rules(&input.ignore));
     if !rules::ALL.iter().any(|rule| settings.severity(rule, rule.severity, Path::new("")).is_some()) {
         return Err(Failure::line("no rule is left to run: --select, --ignore and the settings leave out all of them"));
     }

@@ -2,9 +2,9 @@
 
 use crate::baseline::Entry;
 use crate::finding::{Finding, Severity, Unread};
-use crate::report::{Report, plural};
+use crate::report::{Count, Report, plural};
 use crate::rules;
-use crate::session::{Outcome, Request, Unseen, Walked};
+use crate::session::{Lacking, Outcome, Request, Unseen, Walked};
 use crate::settings::{self, Patterns, Settings};
 use crate::text::{LineIndex, Source};
 use std::path::{Path, PathBuf};
@@ -86,9 +86,31 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
         () if summary.kernels == 0 && !walked.unmet_includes.is_empty() => {
             format!("no kernel was read{}", lacking(walked))
         }
+        // A header by itself, say.
+        () if summary.kernels == 0 && request.read.iter().all(|path| !path.is_dir()) => {
+            "no kernel was read: functions that wait are checked as if a kernel called them with arguments that are the same \
+             for all threads; --root DIR reads the files that call them, too"
+                .to_string()
+        }
         () => return String::new(),
     };
     format!("synclint: {text}\n")
+}
+
+/// `"x.cuh", included in a.cu:1, was not found; `wait`, a.cu:9, may be from there: -I DIR names a folder of headers`
+pub fn lacking_header(outcome: &Outcome) -> String {
+    let Some(Lacking { name, path: user, line: used }) = &outcome.lacking else { return String::new() };
+    let unmet = &outcome.walked.unmet_includes;
+    let own = unmet.iter().find(|(path, ..)| path == user).or(unmet.first());
+    let Some((path, line, header)) = own else { return String::new() };
+    let were = match unmet.len() - 1 {
+        0 => "was".to_string(),
+        more => format!("and {} were", plural(more, "other header")),
+    };
+    format!(
+        "synclint: {header}, included in {path}:{line}, {were} not found; `{name}`, {user}:{used}, may be from there: \
+         -I DIR names a folder of headers\n"
+    )
 }
 
 /// `; of the headers they include 3 were not found, "a.cuh" the first: -I DIR, -p BUILD_DIR or --root DIR brings them`
@@ -219,11 +241,12 @@ const UNSEEN: usize = 100;
 /// With `--verbose` the files that were not read are told there.
 pub fn statistics(report: &Report, aside: &[Finding], unseen: &[Unseen], is_verbose: bool) -> String {
     let mut text = String::new();
-    for rule in report.rules {
-        let count = report.findings.iter().filter(|located| located.finding.rule.name == rule.name).count();
-        if count > 0 {
-            text.push_str(&format!("{count:6}  {}\n", rule.name));
-        }
+    let counts = report.counts();
+    let width = counts.iter().map(|count| count.rule.len()).max().unwrap_or(0);
+    for Count { rule, severity, findings, fixable } in counts {
+        let fixable = if fixable > 0 { format!("  {fixable} with a change that --fix makes") } else { String::new() };
+        let line = format!("{findings:6}  {:7}  {rule:width$}{fixable}", severity.name());
+        text.push_str(&format!("{}\n", line.trim_end()));
     }
     let summary = &report.summary;
     text.push_str(&format!(

@@ -89,8 +89,11 @@ fn explanation(explanation: &Explanation, explained: &Explained, style: Style) -
     }
     marks.push(Mark { at: *at, number: None, role: Role::Barrier, message: format!("asks for {asks}") });
     let severity = if fault.is_some() { Severity::Error } else { Severity::Note };
-    let mut text =
-        human::picture(&Picture { message: verdict, severity, file: at.file, marks }, &explained.sources, style);
+    let mut text = human::picture(
+        &Picture { message: verdict, severity, file: at.file, marks, is_story: false },
+        &explained.sources,
+        style,
+    );
     if guards.is_empty() && decided.is_empty() {
         text.push_str("  nothing guards it: whoever runs the function comes to it\n");
     }

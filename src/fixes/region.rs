@@ -94,6 +94,10 @@ impl Chain {
             at = open_of(file, close)?;
             arms.push((at, close));
         };
+        // Of several arms one without braces cannot be emptied, nor the others be left out with it.
+        if !has_braces && !arms.is_empty() {
+            return None;
+        }
         // Inside another statement, as in `for (..) if (..)`, it cannot have a neighbour.
         if !matches!(start.checked_sub(1).map(|before| file.text(before)), Some(b"{" | b"}" | b";" | b":")) {
             return None;

@@ -1,6 +1,6 @@
 //! One self-contained page: findings by file, the source with the story marked on it, the threads that come and that do not.
 //!
-//! No script is needed to read it, no other file, no network.
+//! No other file is needed to read it, and no network; a script only hides what is not asked for.
 
 use super::markup::escape;
 use super::threads::{self, Lane};
@@ -14,6 +14,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 const STYLE: &str = include_str!("html/page.css");
+const FILTER: &str = include_str!("html/filter.js");
+
+/// So many findings are worth a filter.
+const MANY: usize = 6;
 
 /// Lines shown above and below each mark.
 const AROUND: u32 = 2;
@@ -41,6 +45,9 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     } else {
         contents(report, &files, &mut page);
         page.push_str("<main>\n");
+        if report.findings.len() >= MANY {
+            filter(report, &files, &mut page);
+        }
         let mut drawn = Drawn::default();
         for (file, group) in &files {
             section(report, *file, group, &mut drawn, &mut page);
@@ -48,7 +55,11 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         page.push_str("</main>\n");
     }
     skipped(report, &mut page);
-    let _ = write!(page, "<footer>synclint {}</footer>\n</body>\n</html>\n", env!("CARGO_PKG_VERSION"));
+    let _ = writeln!(page, "<footer>synclint {}</footer>", env!("CARGO_PKG_VERSION"));
+    if report.findings.len() >= MANY {
+        let _ = writeln!(page, "<script>\n{FILTER}</script>");
+    }
+    page.push_str("</body>\n</html>\n");
     out.write_all(page.as_bytes())
 }
 
@@ -105,6 +116,31 @@ fn contents(report: &Report, files: &ByFile, page: &mut String) {
     page.push_str("</nav>\n");
 }
 
+/// What is to be shown: by file, rule, level and words. The script shows it, since nothing else could obey it.
+fn filter(report: &Report, files: &ByFile, page: &mut String) {
+    page.push_str("<form class=\"filter\" role=\"search\" aria-label=\"Filter findings\" hidden>\n");
+    page.push_str("<label class=\"text\">Text <kbd>/</kbd><input type=\"search\" name=\"text\" autocomplete=\"off\" spellcheck=\"false\"></label>\n");
+    let mut choice = |label: &str, name: &str, all: &str, options: &[(String, String, usize)]| {
+        let _ = writeln!(page, "<label>{label}<select name=\"{name}\">\n<option value=\"\">{all}</option>");
+        for (value, text, count) in options {
+            let _ = writeln!(page, "<option value=\"{}\">{} ({count})</option>", escape(value), escape(text));
+        }
+        page.push_str("</select></label>\n");
+    };
+    let of_files: Vec<_> =
+        files.iter().map(|(file, group)| (file.0.to_string(), report.path(*file).to_string(), group.len())).collect();
+    choice("File", "file", "all files", &of_files);
+    let counted = |is_it: &dyn Fn(&Finding) -> bool| report.findings.iter().filter(|it| is_it(it.finding)).count();
+    let named =
+        |name: &'static str, count: usize| Some((name.to_string(), name.to_string(), count)).filter(|_| count > 0);
+    let rules = report.rules.iter().filter_map(|rule| named(rule.name, counted(&|it| it.rule.name == rule.name)));
+    choice("Rule", "rule", "all rules", &rules.collect::<Vec<_>>());
+    let levels = [Severity::Error, Severity::Warning, Severity::Note];
+    let levels = levels.into_iter().filter_map(|level| named(level.name(), counted(&|it| it.severity == level)));
+    choice("Level", "level", "all levels", &levels.collect::<Vec<_>>());
+    page.push_str("<button type=\"reset\">Show all</button>\n<output aria-live=\"polite\"></output>\n</form>\n");
+}
+
 /// By its place among the charts: the finding with which a chart is shown.
 type Drawn = BTreeMap<usize, usize>;
 
@@ -121,8 +157,11 @@ fn article(report: &Report, number: usize, located: &Located, drawn: &mut Drawn,
     let level = finding.severity.name();
     let _ = write!(
         page,
-        "<article id=\"f{number}\" class=\"{level}\">\n<h3><span class=\"badge {level}\">{level}</span> {}</h3>\n\
+        "<article id=\"f{number}\" class=\"{level}\" data-file=\"{}\" data-rule=\"{}\" data-level=\"{level}\">\n\
+         <h3><span class=\"badge {level}\">{level}</span> {}</h3>\n\
          <p class=\"where\"><a href=\"#f{number}\">{}:{}:{}</a>",
+        located.at.range.file.0,
+        finding.rule.name,
         code(&finding.message),
         escape(report.path(located.at.range.file)),
         located.at.start.line,

@@ -3,6 +3,7 @@
 //!
 //! miette orders labels by place, so the numbers are ours; it shows one file at a time, so what lies in other files follows.
 
+mod excerpts;
 mod snippet;
 
 use super::confirm::{self, Trial};
@@ -11,6 +12,7 @@ use super::{Located, Report, Style};
 use crate::finding::{Finding, Role, Severity, Unit};
 use crate::settings;
 use crate::text::{FileId, Range, Source};
+use excerpts::Excerpt;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan};
 use rustc_hash::{FxHashMap, FxHashSet};
 use snippet::Snippet;
@@ -21,15 +23,48 @@ pub fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<
     let mut snippets: FxHashMap<FileId, Snippet> = FxHashMap::default();
     // What to try is the same for most findings of a kernel: it is said once.
     let mut tried: FxHashSet<(&str, &str)> = FxHashSet::default();
-    for located in &report.findings {
+    for (located, others) in groups(report) {
         let steps = located.story.iter().chain(&located.related).map(|step| step.at.range.file);
         for file in steps.chain([located.at.range.file]) {
             snippets.entry(file).or_insert_with(|| Snippet::new(report.path(file), report.bytes(file)));
         }
         let trial = confirm::trial(located.finding).filter(|it| tried.insert((&located.finding.function, it.expect)));
-        out.write_all(one(located, &snippets, trial.as_ref(), style).as_bytes())?;
+        let others: Vec<String> = others.iter().map(|other| other_barrier(report, other)).collect();
+        out.write_all(one(located, &others, &snippets, trial.as_ref(), style).as_bytes())?;
     }
     Ok(())
+}
+
+/// Findings of one cause: the first, whose story is told, and others that differ from it by their barrier only.
+fn groups<'r, 'a>(report: &'r Report<'a>) -> Vec<(&'r Located<'a>, Vec<&'r Located<'a>>)> {
+    let mut groups: Vec<(&Located, Vec<&Located>)> = Vec::new();
+    let mut first_of = FxHashMap::default();
+    for located in &report.findings {
+        let finding = located.finding;
+        let story: Vec<(Range, &str)> =
+            located.story.iter().map(|step| (step.at.range, step.note.message.as_str())).collect();
+        // Where a branch has two arms, others come to each.
+        let who = finding.witness.as_ref().map(|witness| (&witness.given, &witness.arrive));
+        let cause = (finding.rule.name, finding.severity, finding.function.as_str(), story, who);
+        let index = match located.story.iter().any(|step| step.note.role == Role::Branch) {
+            true => *first_of.entry(cause).or_insert(groups.len()),
+            false => groups.len(),
+        };
+        match groups.get_mut(index) {
+            Some((_, others)) => others.push(located),
+            None => groups.push((located, Vec::new())),
+        }
+    }
+    groups
+}
+
+/// `src/a.cu:12:5 __syncthreads`
+fn other_barrier(report: &Report, located: &Located) -> String {
+    let finding = located.finding;
+    let place = located.at.start;
+    let through_call = finding.related.iter().any(|note| note.role == Role::Barrier);
+    let how = if through_call { ", through this call" } else { "" };
+    format!("{}:{}:{} {}{how}", report.path(located.at.range.file), place.line, place.column, finding.barrier)
 }
 
 /// What is wrong with the settings, shown in their file.
@@ -52,17 +87,35 @@ pub fn settings_error(error: &settings::Error, style: Style) -> String {
     text
 }
 
-fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, trial: Option<&Trial>, style: Style) -> String {
+fn one(
+    located: &Located,
+    others: &[String],
+    snippets: &FxHashMap<FileId, Snippet>,
+    trial: Option<&Trial>,
+    style: Style,
+) -> String {
     let finding = located.finding;
-    let picture = Picture {
+    let mut picture = Picture {
         message: format!("{} [{}]", finding.message, finding.rule.name),
         severity: finding.severity,
         file: located.at.range.file,
         marks: marks(located),
+        is_story: true,
     };
     let mut text = String::new();
     draw_picture(&picture, snippets, style, &mut text);
+    let path = snippets.get(&picture.file).map_or("", |snippet| snippet.path());
+    let place = format!("{path}:{}:{}", located.at.start.line, located.at.start.column);
+    if !is_headed_by(&text, &place) {
+        picture.message = format!("{place}: {}", picture.message);
+        text.clear();
+        draw_picture(&picture, snippets, style, &mut text);
+    }
     draw_threads(finding, style, &mut text);
+    for (index, other) in others.iter().enumerate() {
+        let head = if index == 0 { "also:" } else { "" };
+        text.push_str(&format!("  {head:5} {other}\n"));
+    }
     if let Some(help) = &finding.help {
         let (on, off) = if style.color { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
         text.push_str(&format!("  {on}help:{off} {}\n", wrap(help, style.width, "        ")));
@@ -74,13 +127,21 @@ fn one(located: &Located, snippets: &FxHashMap<FileId, Snippet>, trial: Option<&
     text
 }
 
+/// The first excerpt names the place: one that is cut in pieces, and one of another file, is headed by what comes first in it.
+fn is_headed_by(text: &str, place: &str) -> bool {
+    let head = text.lines().find(|line| line.contains("─[") || line.contains("-["));
+    head.is_some_and(|line| line.split(place).skip(1).any(|rest| !rest.starts_with(|it: char| it.is_ascii_digit())))
+}
+
 /// A message and places with what is to be said of them.
 pub struct Picture {
     pub message: String,
     pub severity: Severity,
-    /// Shown first; files of other marks follow.
+    /// Where what is told of stands.
     pub file: FileId,
     pub marks: Vec<Mark>,
+    /// The numbers tell in which order to read.
+    pub is_story: bool,
 }
 
 /// A place, with its number if it is a step of a story.
@@ -94,9 +155,9 @@ pub struct Mark {
 /// A picture that is no finding.
 pub fn picture(picture: &Picture, sources: &[Source], style: Style) -> String {
     let mut snippets: FxHashMap<FileId, Snippet> = FxHashMap::default();
-    for file in files(picture) {
+    for file in picture.marks.iter().map(|mark| mark.at.file) {
         if let Some(source) = sources.get(file.0 as usize) {
-            snippets.insert(file, Snippet::new(&source.path, &source.bytes));
+            snippets.entry(file).or_insert_with(|| Snippet::new(&source.path, &source.bytes));
         }
     }
     let mut text = String::new();
@@ -105,9 +166,8 @@ pub fn picture(picture: &Picture, sources: &[Source], style: Style) -> String {
 }
 
 fn draw_picture(picture: &Picture, snippets: &FxHashMap<FileId, Snippet>, style: Style, text: &mut String) {
-    for (index, file) in files(picture).into_iter().enumerate() {
+    for (index, Excerpt { file, marks: here, .. }) in excerpts::excerpts(picture, snippets).into_iter().enumerate() {
         let Some(snippet) = snippets.get(&file) else { continue };
-        let here: Vec<&Mark> = picture.marks.iter().filter(|mark| mark.at.file == file).collect();
         let (labels, roles) = labels(&here, snippet);
         let (message, severity) = match index {
             0 => (picture.message.clone(), picture.severity),
@@ -230,24 +290,15 @@ fn labels(marks: &[&Mark], snippet: &Snippet) -> (Vec<LabeledSpan>, Vec<Role>) {
 
 /// `steps 1 and 2`, `more`
 fn steps(marks: &[&Mark]) -> String {
-    let numbers: Vec<String> = marks.iter().filter_map(|mark| mark.number).map(|number| number.to_string()).collect();
+    let mut numbers: Vec<usize> = marks.iter().filter_map(|mark| mark.number).collect();
+    numbers.sort_unstable();
+    let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
     match numbers.as_slice() {
         [] if marks.iter().any(|mark| mark.role == Role::Barrier) => "the barrier is".to_string(),
         [] => "this belongs to it,".to_string(),
         [one] => format!("step {one} is"),
         [most @ .., last] => format!("steps {} and {last} are", most.join(", ")),
     }
-}
-
-/// The picture's own file first, then the others as the story comes to them.
-fn files(picture: &Picture) -> Vec<FileId> {
-    let mut files = vec![picture.file];
-    for mark in &picture.marks {
-        if !files.contains(&mark.at.file) {
-            files.push(mark.at.file);
-        }
-    }
-    files
 }
 
 fn draw_threads(finding: &Finding, style: Style, text: &mut String) {

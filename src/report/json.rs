@@ -1,7 +1,8 @@
 //! The report as one JSON object, or as one per line. Fields are only ever added.
 
-use super::{Located, Report, Spot, Step};
+use super::{Count, Located, Report, Spot, Step};
 use crate::finding::{Role, Summary};
+use crate::text::LineIndex;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -11,6 +12,7 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         tool: Tool { name: "synclint", version: env!("CARGO_PKG_VERSION") },
         findings: report.findings.iter().map(|located| Finding::new(report, located)).collect(),
         summary: Counts::new(report),
+        statistics: Statistics::new(report),
         skipped: report.skipped.iter().map(|unread| Skipped { file: &unread.path, reason: &unread.why }).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &object)?;
@@ -23,11 +25,14 @@ pub fn render_lines(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     #[derive(Serialize)]
-    struct Last {
+    struct Last<'a> {
         version: u32,
         summary: Counts,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        statistics: Option<Statistics<'a>>,
     }
-    serde_json::to_writer(&mut *out, &Last { version: 1, summary: Counts::new(report) })?;
+    let last = Last { version: 1, summary: Counts::new(report), statistics: Statistics::new(report) };
+    serde_json::to_writer(&mut *out, &last)?;
     writeln!(out)
 }
 
@@ -37,6 +42,8 @@ struct Object<'a> {
     tool: Tool,
     findings: Vec<Finding<'a>>,
     summary: Counts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<Statistics<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped: Vec<Skipped<'a>>,
 }
@@ -71,6 +78,49 @@ impl Counts {
         let Summary { files, bytes, kernels, device_functions, barriers, findings, incomplete } = report.summary;
         let (suppressed, baseline) = (report.suppressed, report.known);
         Counts { files, bytes, kernels, device_functions, barriers, findings, incomplete, suppressed, baseline }
+    }
+}
+
+/// With `--statistics`.
+#[derive(Serialize)]
+struct Statistics<'a> {
+    rules: Vec<OfRule>,
+    /// Calls of functions that have no body in view.
+    unseen: Vec<Unseen<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfRule {
+    rule: &'static str,
+    severity: &'static str,
+    findings: usize,
+    fixable: usize,
+}
+
+#[derive(Serialize)]
+struct Unseen<'a> {
+    name: &'a str,
+    calls: usize,
+    /// The first of them.
+    file: &'a str,
+    line: u32,
+}
+
+impl<'a> Statistics<'a> {
+    fn new(report: &Report<'a>) -> Option<Statistics<'a>> {
+        let of_rule = |count: Count| OfRule {
+            rule: count.rule,
+            severity: count.severity.name(),
+            findings: count.findings,
+            fixable: count.fixable,
+        };
+        let unseen = report.unseen?.iter().map(|unseen| Unseen {
+            name: &unseen.name,
+            calls: unseen.calls,
+            file: report.path(unseen.first.file),
+            line: LineIndex::new(report.bytes(unseen.first.file)).place(unseen.first.start).line,
+        });
+        Some(Statistics { rules: report.counts().into_iter().map(of_rule).collect(), unseen: unseen.collect() })
     }
 }
 

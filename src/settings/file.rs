@@ -185,6 +185,14 @@ impl<'de> Deserialize<'de> for RuleName {
         match rules::find(&name) {
             Some(rule) => Ok(RuleName(rule.name)),
             None => {
+                let fitting: Vec<String> =
+                    rules::fitting(&name).into_iter().map(|rule| format!("`{}`", rule.name)).collect();
+                if name.contains('*') && !fitting.is_empty() {
+                    let fitting = fitting.join(", ");
+                    return Err(D::Error::custom(format!(
+                        "each rule has a line of its own; `{name}` would be {fitting}"
+                    )));
+                }
                 let hint = match rules::near(&name) {
                     Some(rule) => format!("did you mean `{}`?", rule.name),
                     None => {

@@ -446,7 +446,7 @@ fn why_goes_down_to_where_a_condition_comes_from() {
     let element = chain(11);
     assert!(element.contains("`blockIdx.x` differs from block to block"), "{element}");
     let racy = chain(13);
-    assert!(racy.contains("another thread may be writing `job` here"), "{racy}");
+    assert!(racy.contains("thread 0 may be writing `job` here"), "{racy}");
     assert!(!racy.contains("an address of its own"), "{racy}");
 }
 

@@ -40,6 +40,8 @@ fn changes_are_as_stored_and_leave_nothing_to_change() {
         }
         // All that the cases hold can be mended.
         assert_eq!((made.code, findings(&folder)), (0, Some(0)), "{name}\n{}{}", made.stdout, made.stderr);
+        let whole = folder.run(&["a.cu", "--isolated", "--format", "json"]).json();
+        assert_eq!(whole["summary"]["incomplete"], 0, "{name}: what came out can be read whole");
         let after = folder.read("a.cu");
         let again = folder.run(&["a.cu", "--isolated", "--fix"]);
         assert_eq!(folder.read("a.cu"), after, "{name}: the second time nothing changes");

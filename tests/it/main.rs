@@ -22,6 +22,7 @@ mod reference;
 mod sample;
 mod settings;
 mod shard;
+mod stumbles;
 mod suppress;
 #[cfg(target_os = "linux")]
 mod tour;

@@ -133,6 +133,7 @@ __global__ void call(int *v, int n) {
 }
 __global__ void mask(int *v) {
     if (threadIdx.x < 8) __syncwarp();
+    far(v);
 }
 __global__ void mend(int *v, int n) {
     if (threadIdx.x < n) {
@@ -142,21 +143,25 @@ __global__ void mend(int *v, int n) {
 }
 ",
     );
-    let report = folder.run(&[".", "--isolated", "--format", "json"]).json();
+    let report = folder.run(&[".", "--isolated", "--format", "json", "--statistics"]).json();
     let mut written = BTreeSet::new();
     paths(&report, "", &mut written);
     // Whole objects stand in the page as what they hold.
-    let objects: BTreeSet<String> = documented.iter().filter(|it| *it == "findings[].witness").cloned().collect();
+    let objects: BTreeSet<String> =
+        documented.iter().filter(|it| ["findings[].witness", "statistics"].contains(&it.as_str())).cloned().collect();
     written.extend(objects);
     assert_eq!(documented.difference(&written).collect::<Vec<_>>(), Vec::<&String>::new(), "not written");
     assert_eq!(written.difference(&documented).collect::<Vec<_>>(), Vec::<&String>::new(), "not documented");
 
     // Line by line it is the same.
-    let lines = folder.run(&[".", "--isolated", "--format", "jsonl"]).stdout;
+    let lines = folder.run(&[".", "--isolated", "--format", "jsonl", "--statistics"]).stdout;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
     let (last, findings) = lines.split_last().expect("lines");
     assert_eq!(report["findings"], Value::from(findings.to_vec()));
-    assert_eq!(last, &serde_json::json!({ "version": 1, "summary": report["summary"] }));
+    assert_eq!(
+        last,
+        &serde_json::json!({ "version": 1, "summary": report["summary"], "statistics": report["statistics"] })
+    );
 
     // Every role and unit that the code has, and no other.
     let source = stored("src/report/json.rs");

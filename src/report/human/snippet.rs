@@ -83,7 +83,7 @@ impl<'a> Snippet<'a> {
         })
     }
 
-    fn line_of(&self, byte: usize) -> u32 {
+    pub fn line_of(&self, byte: usize) -> u32 {
         self.lines.place(byte as u32).line
     }
 }
