@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod extent;
 pub mod facts;
 mod interned;
+mod known;
 pub mod memory;
 mod passing;
 mod places;
@@ -66,6 +67,7 @@ pub fn analyse_for<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> An
     let (flow, mut values) = loop {
         let flow = Flow::new(graph, &dead);
         let mut values = evaluate::evaluate(graph, &flow, &shape, interest);
+        known::put_in(graph, &flow, &mut values);
         rounds += 1;
         if rounds > MAX_CUTS || !cut(graph, &flow, &mut values, &shape, &mut dead) {
             break (flow, values);

@@ -385,6 +385,8 @@ pub enum FunctionKind {
     Visit,
     /// What is called like its argument.
     Reference,
+    /// Whoever goes on behind it, its first argument is true for.
+    Assume,
 }
 
 impl FunctionKind {
