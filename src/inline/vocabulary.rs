@@ -287,6 +287,7 @@ impl Builder<'_> {
         let rows = self.words.barrier_method(name).to_vec();
         let class = match &ty {
             Ty::Named(named) => Some(named.name.clone()),
+            Ty::Class(class) if self.words.is_users_barrier(name) => class.class.name.clone(),
             _ => None,
         };
         for row in rows {
