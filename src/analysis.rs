@@ -294,8 +294,9 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
     if total(&contexts) > MAX_CONTEXTS {
         contexts = covering(contexts);
     }
-    // Still too many to look at one by one: open template arguments stand for all, in each shape; at last nothing is assumed.
+    // Still too many to look at one by one: what is common to their template arguments, in each shape; at last no shape is assumed.
     if total(&contexts) > MAX_CONTEXTS {
+        let common = launch::common_arguments(contexts.iter().map(|(args, _)| args.as_slice()));
         let mut shapes: Shapes = Vec::new();
         for (shape, at) in contexts.into_iter().flat_map(|(_, shapes)| shapes) {
             if !shapes.iter().any(|(known, _)| *known == shape) {
@@ -303,9 +304,9 @@ fn contexts(session: &Session, item: ItemId) -> Vec<Context> {
             }
         }
         if shapes.len() > MAX_CONTEXTS {
-            shapes = vec![(base(session, item, &[]), None)];
+            shapes = vec![(base(session, item, &common), None)];
         }
-        contexts = vec![(Vec::new(), shapes)];
+        contexts = vec![(common, shapes)];
     }
     contexts
         .into_iter()

@@ -247,6 +247,8 @@ pub enum Op {
     },
     /// `coalesced_threads()`: a group of whoever is here. The value stands for the group.
     Coalesce,
+    /// The value is not zero for whoever goes on from here: `assert(x)`, `__builtin_assume(x)`, `static_assert(x)`.
+    Assume(Value),
     /// A place the reader is told of in a story, without effect: nothing else.
     Nothing,
 }

@@ -91,6 +91,8 @@ pub struct Class {
     /// `using Base::f;`
     pub usings: Vec<Path>,
     pub enumerators: Vec<(Name, Option<Expr>)>,
+    /// `static_assert(..)` among the members.
+    pub asserted: Vec<Expr>,
     /// Bodies written inside the class. Methods defined elsewhere are items of their own.
     pub methods: Vec<Arc<Function>>,
 }
@@ -155,6 +157,7 @@ pub enum StmtKind {
     NamespaceAlias(Name, Path),
     Enum(Vec<(Name, Option<Expr>)>),
     LocalClass(Arc<Class>),
+    StaticAssert(Expr),
     Empty,
     Unreadable,
 }

@@ -9,6 +9,7 @@ pub mod evaluate;
 pub mod extent;
 pub mod facts;
 mod interned;
+mod known;
 pub mod memory;
 mod passing;
 mod places;
@@ -77,6 +78,7 @@ fn analyse_in<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analyse
     let (flow, mut values) = loop {
         let flow = Flow::new(graph, &dead);
         let mut values = evaluate::evaluate(graph, &flow, &shape, interest);
+        known::put_in(graph, &flow, &mut values);
         rounds += 1;
         if rounds > MAX_CUTS || !cut(graph, &flow, &mut values, &shape, &mut dead) {
             break (flow, values);

@@ -385,6 +385,8 @@ pub enum FunctionKind {
     Visit,
     /// What is called like its argument.
     Reference,
+    /// Whoever goes on behind it, its first argument is true for.
+    Assume,
 }
 
 impl FunctionKind {
@@ -487,6 +489,9 @@ impl Words {
             if matches!(row.group, GroupKind::Counted | GroupKind::Named) {
                 self.numbered_classes.extend(row.on.iter().filter(|on| *on != "group" && *on != "any").cloned());
             }
+            // Of what a method is that nothing is said of, of anything.
+            let of_any = || Arc::new(BarrierRow { on: vec!["any".to_string()], ..(*row).clone() });
+            let row = if row.on.is_empty() && !row.methods.is_empty() { of_any() } else { row };
             for name in &row.methods {
                 self.barrier_methods.entry(name.clone()).or_default().push(row.clone());
             }
@@ -554,6 +559,11 @@ impl Words {
     pub fn attribute_words(&self, wanted: impl Fn(Attribute) -> bool) -> Vec<String> {
         let attributes = self.attributes.iter().filter(|(_, (means, _))| wanted(*means));
         attributes.map(|(word, _)| word.clone()).collect()
+    }
+
+    /// The user has a row for a function or a method of this name. It counts for more than a body in view.
+    pub fn is_users_barrier(&self, name: &str) -> bool {
+        self.users_barriers.iter().any(|own| own == name)
     }
 
     pub fn barrier_method(&self, name: &str) -> &[Arc<BarrierRow>] {

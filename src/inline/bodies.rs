@@ -218,6 +218,8 @@ impl Builder<'_> {
         {
             self.initialise_in_constructor(address, &class.clone(), &function);
         }
+        let args = self.activation().args.clone();
+        self.assume_of_arguments(&args);
         let base = self.cleanups.len();
         self.statement(&function.body);
         self.cleanups.truncate(base);

@@ -8,7 +8,8 @@ use super::values::{Ev, What};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
-use crate::words::FunctionKind;
+use crate::words::{BarrierRow, FunctionKind};
+use std::sync::Arc;
 
 /// Candidates beyond which a call is not followed.
 pub const CANDIDATES: usize = 4;
@@ -84,6 +85,9 @@ impl Builder<'_> {
         let Some(last) = path.segments.last() else { return Ev::nothing() };
         let found = self.find(path);
         match found {
+            Found::Functions(_) if self.words.is_users_barrier(&last.name) && self.is_by_row(path, args) => {
+                self.call_word(path, args, span)
+            }
             Found::Functions(set) => {
                 if self.is_library_function(&set, &last.name) && self.is_word(&last.name) {
                     return self.call_word(path, args, span);
@@ -127,6 +131,26 @@ impl Builder<'_> {
                 self.call_value(ev, args, span)
             }
         }
+    }
+
+    /// Whether a row of the user's is for a call that names a function in view.
+    fn is_by_row(&mut self, path: &Path, args: &[Expr]) -> bool {
+        let Some((last, around)) = path.segments.split_last() else { return false };
+        let of_function = self.words.barrier(&last.name).to_vec();
+        let of_method = self.words.barrier_method(&last.name);
+        let is_of_class = around.last().is_some_and(|class| {
+            let on_class = |row: &Arc<BarrierRow>| row.on.iter().any(|on| **on == *class.name);
+            of_method.iter().any(on_class)
+        });
+        is_of_class
+            || of_function.iter().any(|row| {
+                row.on.is_empty()
+                    || row.on.iter().any(|on| on == "any")
+                    || args.first().is_some_and(|first| {
+                        let ty = self.type_of(first);
+                        self.group_of(&ty, &row.on).is_some()
+                    })
+            })
     }
 
     /// `object.*member` of data: one of the object's members.

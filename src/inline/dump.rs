@@ -95,6 +95,7 @@ fn op(op: &Op) -> String {
         }
         Op::BarrierInit { address, count } => format!("barrier init v{} count v{}", address.0, count.0),
         Op::Coalesce => "coalesce".to_string(),
+        Op::Assume(value) => format!("assume v{}", value.0),
         Op::Nothing => "nothing".to_string(),
     }
 }

@@ -141,7 +141,7 @@ impl Builder<'_> {
             }
             StmtKind::Break => Some(Flow::Break),
             StmtKind::Continue => Some(Flow::Continue),
-            StmtKind::Empty | StmtKind::Alias(..) | StmtKind::UsingNamespace(_) => {
+            StmtKind::Empty | StmtKind::StaticAssert(_) | StmtKind::Alias(..) | StmtKind::UsingNamespace(_) => {
                 if let StmtKind::Alias(name, ty) = &stmt.kind {
                     let ty = self.resolve(ty);
                     self.bind(name, Binding::Type(ty));

@@ -43,6 +43,11 @@ impl Builder<'_> {
                     return Ev::nothing();
                 }
                 let list = self.eval_args(args);
+                if self.words.is_users_barrier(&last.name)
+                    && let Some(result) = self.call_word_method(&base, object, &last.name, &list, span)
+                {
+                    return result;
+                }
                 match self.call_method(&base, last, list.clone(), span) {
                     Some(result) => result,
                     None => self.call_unseen_method(&base, object, &last.name, &list, span),

@@ -105,6 +105,7 @@ impl Builder<'_> {
             self.incomplete(at, "a part of the body could not be read".to_string());
         }
         let result = self.resolve(&function.result);
+        self.assume_of_arguments(&bounds);
         let own = self.activation();
         own.result = result;
         own.args = bounds;

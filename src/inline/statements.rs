@@ -2,12 +2,13 @@
 
 use super::builder::{Builder, SwitchState};
 use super::scope::Binding;
-use super::types::{INT, Ty};
+use super::types::{Bound, ClassTy, INT, Ty};
 use super::values::{Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
+use std::sync::Arc;
 
 impl Builder<'_> {
     pub fn statements(&mut self, list: &[Stmt]) {
@@ -93,6 +94,9 @@ impl Builder<'_> {
             StmtKind::Try { body, .. } => self.statement(body),
             StmtKind::Alias(name, ty) => {
                 let ty = self.resolve(ty);
+                if let Ty::Class(class) = &ty {
+                    self.assume_of_class(class, 0);
+                }
                 self.bind(name, Binding::Type(ty));
             }
             StmtKind::UsingNamespace(path) => {
@@ -116,10 +120,51 @@ impl Builder<'_> {
                     self.bind(name, Binding::Class { class: class.clone(), scope });
                 }
             }
+            StmtKind::StaticAssert(condition) => self.assert_statically(condition),
             StmtKind::Empty => {}
             StmtKind::Unreadable => {
                 let at = self.at(span);
                 self.incomplete(at, "a statement could not be read".to_string());
+            }
+        }
+    }
+
+    /// The condition holds for whoever goes on; no branch leads away from here.
+    pub fn assume(&mut self, condition: &Expr, span: Span) {
+        let ev = self.eval(condition);
+        let value = self.rvalue(&ev, condition.span);
+        self.emit(Op::Assume(value), span);
+    }
+
+    fn assert_statically(&mut self, condition: &Expr) {
+        // What is not met says that this is not the code that runs, or that it was not understood.
+        if self.constant(condition).is_none() {
+            self.assume(condition, condition.span);
+        }
+    }
+
+    /// What the classes among a function's template arguments assert of theirs.
+    pub fn assume_of_arguments(&mut self, bounds: &[Bound]) {
+        for bound in bounds {
+            if let Bound::Type(Ty::Class(class)) = bound {
+                self.assume_of_class(&class.clone(), 0);
+            }
+        }
+    }
+
+    /// The same of one class and its bases.
+    fn assume_of_class(&mut self, class: &Arc<ClassTy>, depth: u32) {
+        const BASES: u32 = 4;
+        if !class.class.asserted.is_empty() {
+            let scope = self.class_scope(class);
+            let tree = class.class.clone();
+            self.in_item(class.item, scope, |builder| {
+                tree.asserted.iter().for_each(|condition| builder.assert_statically(condition));
+            });
+        }
+        if depth < BASES && !class.class.bases.is_empty() {
+            for base in self.bases_of(class) {
+                self.assume_of_class(&base, depth + 1);
             }
         }
     }

@@ -102,6 +102,7 @@ fn statement<'t>(stmt: &'t Stmt, todo: &mut Vec<Node<'t>>) {
             }
         }
         StmtKind::Alias(_, ty) => todo.push(Node::Type(ty)),
+        StmtKind::StaticAssert(condition) => todo.push(Node::Expr(condition)),
         StmtKind::Label(_)
         | StmtKind::Goto(_)
         | StmtKind::Break

@@ -51,11 +51,9 @@ impl Builder<'_> {
                 return self.barrier_by_row(&row, Name::from(format!("{spelled}::{name}")), None, &list, span);
             }
         }
-        if &*name == "assert" {
-            // No branch at all: a failed assertion stops the grid.
-            for arg in args {
-                self.eval(arg);
-            }
+        if let (Some(FunctionKind::Assume), [condition, more @ ..]) = (self.words.function(&name), args) {
+            self.assume(condition, span);
+            more.iter().for_each(|arg| drop(self.eval(arg)));
             return Ev::nothing();
         }
         if let (Some(FunctionKind::ConstructAt), [place, args @ ..]) = (self.words.function(&name), args) {
@@ -294,6 +292,7 @@ impl Builder<'_> {
         let rows = self.words.barrier_method(name).to_vec();
         let class = match &ty {
             Ty::Named(named) => Some(named.name.clone()),
+            Ty::Class(class) if self.words.is_users_barrier(name) => class.class.name.clone(),
             _ => None,
         };
         for row in rows {

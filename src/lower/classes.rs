@@ -4,6 +4,7 @@ use crate::lower::declarations::{Scope, alias, declared, enumerators, template_p
 use crate::lower::functions::function;
 use crate::lower::names::{last_name, path};
 use crate::lower::reader::Reader;
+use crate::lower::statements::asserted;
 use crate::lower::tree::{Field, Id, Kind};
 use crate::lower::types::class_path;
 use crate::program::{Class, Name, TemplateParam};
@@ -80,6 +81,7 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
             defined_type(reader, id, true, class);
         }
         Kind::AliasDeclaration => class.aliases.extend(alias(reader, id)),
+        Kind::StaticAssertDeclaration => class.asserted.extend(asserted(reader, id)),
         Kind::UsingDeclaration => {
             let named = reader.tree.first(id);
             class.usings.extend(named.and_then(|named| reader.deeper(named, |reader| path(reader, named))));

@@ -101,6 +101,7 @@ impl Out {
             StmtKind::NamespaceAlias(name, it) => self.line(&format!("namespace {name} = {}", path(it))),
             StmtKind::Enum(all) => self.line(&format!("enum {}", enumerators(all))),
             StmtKind::LocalClass(class) => self.class(class),
+            StmtKind::StaticAssert(condition) => self.line(&format!("static assert {}", expr(condition))),
             StmtKind::Empty => self.line("empty"),
             StmtKind::Unreadable => self.line("UNREADABLE"),
         }
@@ -129,6 +130,7 @@ impl Out {
         if !it.enumerators.is_empty() {
             self.line(&format!("enum {}", enumerators(&it.enumerators)));
         }
+        it.asserted.iter().for_each(|condition| self.line(&format!("static assert {}", expr(condition))));
         it.methods.iter().for_each(|method| self.function(method));
         self.depth -= 1;
     }

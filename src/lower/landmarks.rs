@@ -85,6 +85,7 @@ fn statement(it: &Stmt, signs: &mut Vec<Sign>) {
         | StmtKind::UsingName(_)
         | StmtKind::NamespaceAlias(..)
         | StmtKind::Enum(_)
+        | StmtKind::StaticAssert(_)
         | StmtKind::Empty => {}
     }
 }

@@ -127,7 +127,7 @@ pub fn push(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
         Kind::TryStatement => try_statement(reader, id),
         Kind::ThrowStatement => keyword(reader, id, "throw"),
         Kind::CoYieldStatement => keyword(reader, id, "co_yield"),
-        Kind::StaticAssertDeclaration => StmtKind::Empty,
+        Kind::StaticAssertDeclaration => asserted(reader, id).map_or(StmtKind::Empty, StmtKind::StaticAssert),
         // No function stands in a function: a macro that was not expanded, or a head that was misread.
         Kind::FunctionDefinition => {
             reader.doubtful = true;
@@ -146,6 +146,32 @@ pub fn push(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
         _ => return,
     };
     list.push(Stmt { kind, span });
+}
+
+/// The condition of a `static_assert`, if it is arithmetic that says what divides a number. No other one is made use of.
+pub fn asserted(reader: &mut Reader, id: Id) -> Option<Expr> {
+    let condition = reader.child(id, Field::Condition)?;
+    let (doubtful, too_deep) = (reader.doubtful, reader.too_deep);
+    let condition = expression(reader, condition);
+    (reader.doubtful, reader.too_deep) = (doubtful, too_deep);
+    tells_divisor(&condition).then_some(condition)
+}
+
+fn tells_divisor(expr: &Expr) -> bool {
+    let mut todo = vec![expr];
+    let mut divides = false;
+    while let Some(expr) = todo.pop() {
+        match &expr.kind {
+            ExprKind::Int { .. } | ExprKind::Name(_) | ExprKind::Unevaluated(_) => {}
+            ExprKind::Unary(_, inner) | ExprKind::Cast(_, inner) => todo.push(inner),
+            ExprKind::Binary(operator, a, b) => {
+                divides |= matches!(operator, BinaryOp::Rem | BinaryOp::BitAnd);
+                todo.extend([a.as_ref(), b.as_ref()]);
+            }
+            _ => return false,
+        }
+    }
+    divides
 }
 
 fn keyword(reader: &mut Reader, id: Id, word: &'static str) -> StmtKind {

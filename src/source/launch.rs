@@ -16,6 +16,7 @@ mod deduce;
 mod evaluate;
 mod handed;
 mod instances;
+mod join;
 mod kernels;
 mod lambdas;
 mod lists;
@@ -37,6 +38,7 @@ use choices::Choices;
 use code::{Code, Shape, Site};
 pub use deduce::LambdaId;
 use evaluate::{Number, Value, evaluate};
+pub use join::arguments as common_arguments;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::{Bound, Frame, Scope};
@@ -426,12 +428,13 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
     let template_args = deduce::completed(&scope, code, &site.arguments, kernel, written);
     let view = &code.view;
     let (block, cluster) = match &site.shape {
-        Shape::Written { block } => (evaluate(&scope, code, block.clone()), None),
+        Shape::Written { block } => match view.split_at_commas(block.clone()).len() {
+            1 => (evaluate(&scope, code, block.clone()), None),
+            _ => (Some(evaluate::extent(&scope, code, block.clone())), None),
+        },
         Shape::Config(name) => {
-            let block = match locals::local(&scope, code, view.text(*name), &[b"blockDim"], *name) {
-                locals::Local::Known(value) => value,
-                locals::Local::No => None,
-            };
+            let key = std::str::from_utf8(view.text(*name)).unwrap_or_default();
+            let block = scope.plain_name(code, view.text(*name), key, &[b"blockDim"], *name);
             (block, cluster_of(&scope, code))
         }
     };
@@ -522,7 +525,9 @@ fn launched_by(
 }
 
 fn is_launch_call(word: &[u8]) -> bool {
-    word.starts_with(b"cudaLaunch") || word.starts_with(b"hipLaunch")
+    word.starts_with(b"cudaLaunch")
+        || word.starts_with(b"hipLaunch")
+        || matches!(word, b"cuLaunchKernel" | b"cuLaunchCooperativeKernel" | b"hipModuleLaunchKernel")
 }
 
 /// Macros whose replacement launches something or is a launch call's name.

@@ -743,6 +743,10 @@ impl Evaluator<'_> {
                 symbol
             }
             Op::Coalesce => self.values.symbols.leaf(Leaf::Result(id)),
+            Op::Assume(value) => {
+                let value = at(&self.values, value);
+                self.values.symbols.truth(value)
+            }
             Op::BarrierInit { .. } | Op::Nothing => Symbols::ZERO,
         }
     }

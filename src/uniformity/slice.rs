@@ -34,6 +34,12 @@ pub fn slice(graph: &Graph, flow: &Flow, asked: &[InstId]) -> Vec<bool> {
         }
     }
     for block in &flow.order {
+        // Nothing hangs on a way that leads to no end, but whoever comes by the other one knows why.
+        if let End::Branch { on, yes, no, .. } = &graph.blocks[block.index()].end
+            && [yes, no].iter().any(|way| matches!(graph.blocks[way.index()].end, End::Dead))
+        {
+            slice.inst(*on);
+        }
         for inst in &graph.blocks[block.index()].insts {
             match &graph.insts[inst.index()].op {
                 Op::Barrier(barrier) => {
@@ -62,6 +68,7 @@ pub fn slice(graph: &Graph, flow: &Flow, asked: &[InstId]) -> Vec<bool> {
                     slice.block(*block);
                     slice.inst(*inst);
                 }
+                Op::Assume(_) => slice.inst(*inst),
                 _ => {}
             }
         }
@@ -212,7 +219,7 @@ fn operands(op: &Op, each: &mut dyn FnMut(InstId)) {
     match op {
         Op::Unknown { from, .. } => from.iter().copied().for_each(each),
         Op::Pure { operands, .. } => operands.iter().copied().for_each(each),
-        Op::Unary(_, value) | Op::Convert { value, .. } | Op::Wrapped(value) => each(*value),
+        Op::Unary(_, value) | Op::Convert { value, .. } | Op::Wrapped(value) | Op::Assume(value) => each(*value),
         Op::Binary(_, a, b) | Op::Min(a, b) | Op::Max(a, b) => [*a, *b].into_iter().for_each(each),
         Op::Select { on, yes, no } => [*on, *yes, *no].into_iter().for_each(each),
         Op::Element { base, index } => [*base, *index].into_iter().for_each(each),

@@ -118,6 +118,36 @@ fn patterns_match_as_in_gitignore() {
     assert!(settings::Patterns::new(Path::new(""), &["a[".to_string()]).is_err());
 }
 
+/// A row says more of a function than its body does, and stands for a method of which there is none.
+#[test]
+fn a_barrier_of_the_user_counts_for_more_than_a_body() {
+    let folder = Folder::new("own-barriers");
+    folder.write(
+        "synclint.toml",
+        "[[barrier]]\nnames = [\"blockSync\"]\ngroup = \"block\"\n\
+         [[barrier]]\nmethods = [\"meet\"]\ngroup = \"block\"\n\
+         [[barrier]]\nmethods = [\"commit\", \"all\"]\non = [\"Stage\"]\ngroup = \"block\"\n",
+    );
+    folder.write(
+        "a.cu",
+        "__device__ void blockSync() { asm volatile(\"hidden;\"); }\n\
+         struct Team { __device__ void meet(); };\n\
+         struct Stage { __device__ void commit() {} static __device__ void all() {} };\n\
+         struct Other { __device__ void commit() {} };\n\
+         template <class T> __device__ void use(T &t) { if (threadIdx.x < 3) t.meet(); }\n\
+         __global__ void k(int *v) {\n    Team team; Stage stage; Other other;\n\
+         if (threadIdx.x < 32) blockSync();\n\
+         if (threadIdx.x < 32) team.meet();\n\
+         if (threadIdx.x < 32) stage.commit();\n\
+         if (threadIdx.x < 32) Stage::all();\n\
+         if (threadIdx.x < 32) other.commit();\n\
+         use(team); blockSync(); stage.commit();\n}\n",
+    );
+    let ran = folder.run(&["check", "--format", "concise"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter_map(|line| line.split(':').nth(1)).collect();
+    assert_eq!(lines, ["5", "8", "9", "10", "11"], "{}", ran.stdout);
+}
+
 #[test]
 fn faults_are_shown_at_their_place() {
     let folder = Folder::new("faults");

@@ -289,7 +289,9 @@ impl Rewriter<'_, '_, '_> {
             let begins = at == 0 || [b';', b'{', b'}', b')', b','].iter().any(|byte| self.out[at - 1].is_byte(*byte));
             let names =
                 self.out.get(at + 1).is_some_and(|first| first.kind == TokenKind::Identifier || first.first == b':');
-            if begins && names {
+            // `(big ? k : l)<<<` stays what it is.
+            let chooses = (at..close).any(|at| self.out[at].is_byte(b'?'));
+            if begins && names && !chooses {
                 self.out[at].end = self.out[at].start;
                 self.out[close].end = self.out[close].start;
             }

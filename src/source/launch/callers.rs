@@ -5,6 +5,7 @@ use super::classes;
 use super::code::{Code, Parameter};
 use super::declarators::is_declarator;
 use super::deduce::{deduced, names_template};
+use super::join;
 use super::locals::declaration;
 use super::members::data_members;
 use super::relevant;
@@ -20,9 +21,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
-/// How many functions up the values of parameters are followed, and how many ways in are looked at.
+/// How many functions up the values of parameters are followed, and how many ways in are looked at one by one; of more it is
+/// told what is common to all.
 const MAX_LEVELS: u32 = 4;
 const MAX_FRAMES: usize = 48;
+/// Calls of one function that are looked at.
+const MAX_CALLS: usize = 1000;
 
 /// Ways in which functions are called, by the function, the parameters that matter, and how far below the launch it is.
 pub(super) type Ways = FxHashMap<(ItemId, Vec<String>, u32), Vec<Option<Frame>>>;
@@ -53,6 +57,7 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
     if level >= MAX_LEVELS {
         return vec![None];
     }
+    let mut count = 0;
     for caller in work.callers(code.item) {
         let caller_code: Arc<Code> = work.code(caller);
         let calls = calls(work.tree, &caller_code, code);
@@ -79,10 +84,11 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
             if is_of_another_class(work, code, &caller_code, call.at) {
                 continue;
             }
-            bind(work, code, names, &caller_code, &call, level, &mut found);
-            if found.len() > MAX_FRAMES {
+            count += 1;
+            if count > MAX_CALLS {
                 return vec![None];
             }
+            bind(work, code, names, &caller_code, &call, level, &mut found);
         }
     }
     if !items_naming(work, code.item, &|kind| matches!(kind, ItemKind::Value)).is_empty() {
@@ -102,7 +108,7 @@ fn ways(work: &Work, code: &Code, names: &[String], level: u32) -> Vec<Option<Fr
         found.push(None);
     }
     let found = classes::with_class_arguments(work, code, found);
-    if found.len() > MAX_FRAMES { vec![None] } else { found }
+    if found.len() > MAX_FRAMES { join::frames(found) } else { found }
 }
 
 /// Whether the object that a method is called on is surely of another class that has a method of the name.
@@ -217,7 +223,9 @@ fn bind(
                 found.push(frame);
             }
         }
-        found.len() <= MAX_FRAMES
+        if found.len() > MAX_FRAMES {
+            *found = join::frames(std::mem::take(found));
+        }
     };
     work.needs_caller.set(false);
     let plain: Vec<_> = work.readings(&ways, || attempt(&Frame::default())).into_iter().map(Some).collect();
@@ -240,12 +248,9 @@ fn bind(
         above.dedup();
     }
     for frame in frames(work, caller, above, level + 1) {
-        let more = match frame {
+        match frame {
             Some(frame) => add(work.readings(&ways, || attempt(&frame)).into_iter().map(Some).collect()),
             None => add(plain.clone()),
-        };
-        if !more {
-            return;
         }
     }
     work.needs_caller.set(false);

@@ -158,16 +158,26 @@ impl Scope<'_> {
 
     /// The `return` of this frame's function that is taken.
     pub fn result<T>(&self, called: &Code, read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>) -> Option<T> {
+        self.result_in(called, called.body.clone(), read)
+    }
+
+    /// The `return` that is taken in a body, the function's own or that of a lambda in it.
+    pub fn result_in<T>(
+        &self,
+        called: &Code,
+        body: Range<usize>,
+        read: impl FnOnce(&Scope, &Code, Range<usize>) -> Option<T>,
+    ) -> Option<T> {
         let view = &called.view;
-        let returns: Vec<usize> = called.body.clone().filter(|at| view.is(*at, b"return")).collect();
+        let returns: Vec<usize> = body.clone().filter(|at| view.is(*at, b"return")).collect();
         if returns.len() > MAX_RETURNS {
             return None;
         }
         for at in returns {
-            match happened(self, called, at, called.body.end) {
+            match happened(self, called, at, body.end) {
                 Happened::Surely => {
                     let mut end = at + 1;
-                    while end < called.body.end && !view.byte(end, b';') {
+                    while end < body.end && !view.byte(end, b';') {
                         end = view.step(end);
                     }
                     return read(self, called, at + 1..end);
@@ -176,7 +186,7 @@ impl Scope<'_> {
                 Happened::Perhaps => return None,
             }
         }
-        self.work.note_end_before(self, called, called.body.end);
+        self.work.note_end_before(self, called, body.end);
         None
     }
 }

@@ -1,6 +1,6 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
-use super::evaluate::Value;
+use super::evaluate::{Value, colon_behind, question_in};
 use super::handed::by_reference;
 use super::lambdas::{Lambda, lambdas};
 use crate::graph::ItemId;
@@ -268,15 +268,15 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
             // The expander writes `kernel<<<grid, block>>>(x)` as `kernel("<<<", grid, block)(x)`.
             Some(TokenKind::String) if view.is(at, b"\"<<<\"") && at > 1 && view.byte(at - 1, b'(') => {
                 let config = view.split_at_commas(view.inside(at - 1));
-                if let (Some(callee), [_, _, block, ..]) = (launched_before(view, at - 1), config.as_slice()) {
-                    let shape = Shape::Written { block: block.clone() };
-                    let start = callee.name;
-                    let behind = view.behind(at - 1);
-                    let arguments = match view.byte(behind, b'(') {
-                        true => view.split_at_commas(view.inside(behind)),
-                        false => Vec::new(),
-                    };
-                    found.push(Site { callee, shape, arguments, tokens: start..behind });
+                let [_, _, block, ..] = config.as_slice() else { continue };
+                let behind = view.behind(at - 1);
+                let arguments = match view.byte(behind, b'(') {
+                    true => view.split_at_commas(view.inside(behind)),
+                    false => Vec::new(),
+                };
+                for callee in launched_before(view, at - 1) {
+                    let (shape, tokens) = (Shape::Written { block: block.clone() }, callee.name..behind);
+                    found.push(Site { callee, shape, arguments: arguments.clone(), tokens });
                 }
             }
             Some(TokenKind::Identifier) => {
@@ -284,10 +284,8 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
                     true => view.behind_angle(at + 1).unwrap_or(at + 1),
                     false => at + 1,
                 };
-                if view.byte(open, b'(')
-                    && let Some(site) = runtime_call(view, at, open)
-                {
-                    found.push(site);
+                if view.byte(open, b'(') {
+                    found.extend(runtime_call(view, at, open));
                 }
             }
             _ => {}
@@ -296,28 +294,48 @@ fn sites(view: &View, body: Range<usize>) -> Vec<Site> {
     found
 }
 
-/// `cudaLaunchKernel((void *)k, grid, block, ..)`, `cudaLaunchKernelEx(&config, k, ..)`
-fn runtime_call(view: &View, name: usize, open: usize) -> Option<Site> {
+/// `cudaLaunchKernel((void *)k, grid, block, ..)`, `cudaLaunchKernelEx(&config, k, ..)`, `cuLaunchKernel(k, 1, 1, 1, 128, 1, 1, ..)`
+fn runtime_call(view: &View, name: usize, open: usize) -> Vec<Site> {
     let word = view.text(name);
-    let with_config = match word {
-        b"cudaLaunchKernel" | b"cudaLaunchCooperativeKernel" | b"hipLaunchKernel" | b"hipLaunchCooperativeKernel" => {
-            false
-        }
-        b"cudaLaunchKernelEx" | b"cudaLaunchKernelExC" | b"hipLaunchKernelEx" | b"hipLaunchKernelExC" => true,
-        _ => return None,
-    };
     let arguments = view.split_at_commas(view.inside(open));
-    let [first, second, rest @ ..] = arguments.as_slice() else { return None };
+    let [first, second, rest @ ..] = arguments.as_slice() else { return Vec::new() };
+    let (kernel, shape, given) = match word {
+        b"cudaLaunchKernel" | b"cudaLaunchCooperativeKernel" | b"hipLaunchKernel" | b"hipLaunchCooperativeKernel" => {
+            let Some(block) = rest.first() else { return Vec::new() };
+            (first, Shape::Written { block: block.clone() }, listed(view, rest.get(1)))
+        }
+        b"cudaLaunchKernelEx" | b"cudaLaunchKernelExC" | b"hipLaunchKernelEx" | b"hipLaunchKernelExC" => {
+            let config = first.clone().rev().find(|at| view.identifier(*at).is_some());
+            let Some(config) = config else { return Vec::new() };
+            let given = if word.ends_with(b"Ex") { rest.to_vec() } else { listed(view, rest.first()) };
+            (second, Shape::Config(config), given)
+        }
+        b"cuLaunchKernel" | b"cuLaunchCooperativeKernel" | b"hipModuleLaunchKernel" => {
+            let [_, _, x, _, z, ..] = rest else { return Vec::new() };
+            (first, Shape::Written { block: x.start..z.end }, Vec::new())
+        }
+        _ => return Vec::new(),
+    };
     let tokens = name..view.behind(open);
-    if with_config {
-        let config = first.clone().rev().find(|at| view.identifier(*at).is_some())?;
-        let callee = callee_in(view, second.clone())?;
-        let arguments = if word.ends_with(b"Ex") { rest.to_vec() } else { listed(view, rest.first()) };
-        return Some(Site { callee, shape: Shape::Config(config), arguments, tokens });
+    let site = |callee| Site { callee, shape: shape.clone(), arguments: given.clone(), tokens: tokens.clone() };
+    arms(view, kernel.clone()).into_iter().filter_map(|arm| callee_in(view, arm)).map(site).collect()
+}
+
+/// What an expression may come to: `big ? k : l` one of two.
+fn arms(view: &View, range: Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut todo = vec![range];
+    while let Some(mut range) = todo.pop() {
+        while view.byte(range.start, b'(') && view.behind(range.start) == range.end {
+            range = view.inside(range.start);
+        }
+        let question = question_in(view, range.clone());
+        match question.and_then(|question| Some((question, colon_behind(view, question + 1, range.end)?))) {
+            Some((question, colon)) => todo.extend([colon + 1..range.end, question + 1..colon]),
+            None => found.push(range),
+        }
     }
-    let callee = callee_in(view, first.clone())?;
-    let shape = Shape::Written { block: rest.first()?.clone() };
-    Some(Site { callee, shape, arguments: listed(view, rest.get(1)), tokens })
+    found
 }
 
 /// The arguments whose addresses an array holds: `void *arguments[] = {&n, &op};`
@@ -338,14 +356,26 @@ fn listed(view: &View, array: Option<&Range<usize>>) -> Vec<Range<usize>> {
     pieces
 }
 
-/// What is launched by the bracket at `open`: a name, an element of a table, what either leads to.
-fn launched_before(view: &View, open: usize) -> Option<Callee> {
-    let last = open.checked_sub(1)?;
+/// What is launched by the bracket at `open`: a name, an element of a table, what either leads to, what a function returns.
+fn launched_before(view: &View, open: usize) -> Vec<Callee> {
+    let Some(last) = open.checked_sub(1) else { return Vec::new() };
     if view.byte(last, b')') {
-        // `(*kernel)<<<..>>>`
         let inside = view.inside(view.opener(last));
-        return if view.byte(inside.start, b'*') { launched_before(view, inside.end) } else { None };
+        if let Some(function) = callee_before(view, inside.start - 1).filter(|_| inside.start > 1) {
+            // `pick(big)<<<..>>>`
+            return vec![Callee { suffix: inside.start - 1..open, ..function }];
+        }
+        if view.byte(inside.start, b'*') {
+            // `(*kernel)<<<..>>>`
+            return launched_before(view, inside.end);
+        }
+        return arms(view, inside).into_iter().filter_map(|arm| callee_in(view, arm)).collect();
     }
+    element_before(view, open).into_iter().collect()
+}
+
+fn element_before(view: &View, open: usize) -> Option<Callee> {
+    let last = open.checked_sub(1)?;
     let mut at = last;
     loop {
         if view.byte(at, b']') {

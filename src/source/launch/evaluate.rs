@@ -5,7 +5,7 @@
 use super::choices;
 use super::code::{Code, behind_suffix};
 use super::lists;
-use super::locals::{is_local, stands_for};
+use super::locals::{declaration, declared_type, is_local, stands_for};
 use super::scope::{Scope, Segment};
 use crate::source::items::View;
 use crate::source::lexer::TokenKind;
@@ -220,6 +220,25 @@ impl Parser<'_, '_> {
                 }
                 evaluate(self.scope, self.code, inside)
             }
+            TokenKind::Punctuator if view.byte(self.at, b'[') => {
+                // `[&] { return 128; }()`
+                let lambda = self.code.lambdas.iter().find(|lambda| lambda.start == self.at)?;
+                let (body, end) = (view.inside(view.opener(lambda.end - 1)), lambda.end);
+                self.at = if view.byte(end, b'(') { view.behind(end) } else { self.end };
+                let is_called = view.byte(end, b'(') && self.scope.enter(MAX_DEPTH);
+                let value = is_called.then(|| self.scope.result_in(self.code, body, evaluate)).flatten();
+                if is_called {
+                    self.scope.leave();
+                }
+                value
+            }
+            TokenKind::Punctuator if view.byte(self.at, b'*') => {
+                // `*threads` of a `std::optional<int>`
+                self.at += 1;
+                let is_told = view.identifier(self.at).is_some() && is_optional(self.code, self.at);
+                let value = self.deeper(Self::unary);
+                value.filter(|_| is_told)
+            }
             TokenKind::Punctuator if view.byte(self.at, b'{') => {
                 let inside = view.inside(self.at);
                 self.at = view.behind(self.at);
@@ -286,7 +305,15 @@ impl Parser<'_, '_> {
             b"true" => return Some(Value::Int(1)),
             b"false" | b"nullptr" => return Some(Value::Int(0)),
             b"warpSize" => return Some(Value::Int(32)),
-            b"sizeof" => return None,
+            b"sizeof" => {
+                // `sizeof sizes / sizeof sizes[0]`
+                let start = self.at;
+                while view.byte(self.at, b'*') {
+                    self.at += 1;
+                }
+                self.at = behind_suffix(view, self.at + 1, self.end);
+                return self.scope.size(self.code, start..self.at).map(Value::Int);
+            }
             _ => {}
         }
         if let [(object, None)] = path[..]
@@ -296,6 +323,9 @@ impl Parser<'_, '_> {
         {
             let (method, open) = (self.at + 1, self.at + 2);
             self.at = view.behind(open);
+            if matches!(view.text(method), b"value" | b"value_or") && is_optional(self.code, object) {
+                return self.scope.name(self.code, path, &[], object);
+            }
             return self.scope.method(self.code, object, method, &view.split_at_commas(view.inside(open)));
         }
         if self.at < self.end && view.byte(self.at, b'[') {
@@ -352,6 +382,7 @@ impl Parser<'_, '_> {
                     other => Some(other),
                 };
             }
+            (b"size", [of]) => return self.scope.length(self.code, of.clone()).map(Value::Int),
             // `std::get<1>(shape)`
             (b"get", [of]) if of.len() == 1 => {
                 let index = value(&path.last()?.1.clone()?)?.int()?;
@@ -396,6 +427,17 @@ fn extreme(word: &[u8], values: impl Iterator<Item = Option<Value>>) -> Option<V
     }
     let all: Option<Vec<i64>> = values.map(|value| value?.int()).collect();
     all?.into_iter().max().map(Value::Int)
+}
+
+/// Whether a name is that of a variable or parameter that may hold a number, or none.
+fn is_optional(code: &Code, name: usize) -> bool {
+    let view = &code.view;
+    let word = view.text(name);
+    let ty = match declaration(code, word, name) {
+        Some(declared) => declared_type(code, declared).map(|(ty, _)| ty),
+        None => code.params.iter().find(|param| param.name.as_bytes() == word).map(|param| param.ty.clone()),
+    };
+    ty.is_some_and(|mut ty| ty.any(|at| view.is(at, b"optional")))
 }
 
 /// What `dim3` makes of its arguments.

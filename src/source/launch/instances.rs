@@ -3,7 +3,8 @@
 //! Of a template and its specialisations the one is taken that the arguments fit; where more than one fits as well, none.
 
 use super::code::{Code, parameters};
-use super::evaluate::{Value, integer, size_of};
+use super::evaluate::{Value, evaluate, integer, size_of};
+use super::locals::{declaration, declared_type};
 use super::scope::{Bound, Frame, Path, Scope, Segment, alias_target, local_alias};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
@@ -224,8 +225,53 @@ impl Scope<'_> {
         tree.named(name).iter().any(is_it)
     }
 
-    /// The size of a type, as far as it is the same on every platform.
+    /// The number of elements of a local array.
+    pub fn length(&self, code: &Code, array: Range<usize>) -> Option<i64> {
+        let name = code.view.identifier(array.start).filter(|_| array.len() == 1)?;
+        self.extents(code, declaration(code, name, array.start)?).first().copied().flatten()
+    }
+
+    fn extents(&self, code: &Code, declared: usize) -> Vec<Option<i64>> {
+        let view = &code.view;
+        let mut found = Vec::new();
+        let mut at = declared + 1;
+        while view.byte(at, b'[') {
+            found.push(view.inside(at));
+            at = view.behind(at);
+        }
+        let list = at + usize::from(view.byte(at, b'='));
+        let read = |extent: Range<usize>| match extent.is_empty() {
+            // `int sizes[] = {1, 2}`
+            true if view.byte(list, b'{') => i64::try_from(view.split_at_commas(view.inside(list)).len()).ok(),
+            _ => evaluate(self, code, extent)?.int(),
+        };
+        found.into_iter().map(read).collect()
+    }
+
+    /// The size of a local array, or of a part of it: `sizes`, `sizes[0]`, `*sizes`.
+    fn size_of_array(&self, code: &Code, range: Range<usize>) -> Option<i64> {
+        let view = &code.view;
+        let name = range.clone().find(|at| !view.byte(*at, b'*'))?;
+        let declared = declaration(code, view.identifier(name)?, name)?;
+        let (mut taken, mut at) = (name - range.start, name + 1);
+        while at < range.end && view.byte(at, b'[') {
+            taken += 1;
+            at = view.behind(at);
+        }
+        let extents = self.extents(code, declared);
+        if at != range.end || extents.is_empty() || !self.enter(MAX_DEPTH) {
+            return None;
+        }
+        let of_one = declared_type(code, declared).and_then(|(ty, _)| self.size(code, ty));
+        self.leave();
+        extents.get(taken..)?.iter().try_fold(of_one?, |size, extent| size.checked_mul((*extent)?))
+    }
+
+    /// The size of a type, as far as it is the same on every platform, or of a local array.
     pub fn size(&self, code: &Code, ty: Range<usize>) -> Option<i64> {
+        if let Some(size) = self.size_of_array(code, ty.clone()) {
+            return Some(size);
+        }
         let mut text = self.written(code, ty);
         for _ in 0..MAX_ALIASES {
             let plain = text.trim_start_matches("const ").trim_start_matches("typename ").trim_end_matches(" const");

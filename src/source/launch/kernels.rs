@@ -4,6 +4,7 @@ use super::Argument;
 use super::code::{Callee, Code, callee_in};
 use super::evaluate;
 use super::lists::{self, Target};
+use super::objects::called;
 use super::scope::{Bound, Scope};
 use super::{choices, locals};
 use crate::graph::ItemId;
@@ -13,6 +14,8 @@ use std::ops::Range;
 
 /// Variables that stand for one another.
 const MAX_NAMES: u32 = 4;
+/// Functions that return what others return.
+const MAX_DEPTH: u32 = 40;
 
 /// The template arguments if what is launched is `kernel`: by its name, a variable or a parameter that stands for it.
 pub(super) fn launched(
@@ -39,6 +42,9 @@ pub(super) fn launched(
     if depth > MAX_NAMES {
         return None;
     }
+    if code.view.byte(callee.suffix.start, b'(') && !callee.suffix.is_empty() {
+        return returned(scope, code, callee, callee.suffix.clone(), kernel, depth);
+    }
     if !callee.suffix.is_empty() {
         let is_it = |target: &Target| {
             let view = &target.code.view;
@@ -48,8 +54,17 @@ pub(super) fn launched(
         return of_target(scope, &target, kernel, depth);
     }
     if let Some(range) = locals::stands_for(scope, code, name, callee.name) {
-        let callee = callee_in(&code.view, chosen(scope, code, range)?)?;
+        let range = chosen(scope, code, range)?;
+        if let Some((callee, open)) = called(&code.view, range.clone()).filter(|(_, open)| code.view.byte(*open, b'('))
+            && !code.view.text(callee.name).ends_with(b"_cast")
+        {
+            return returned(scope, code, &callee, open..range.end, kernel, depth);
+        }
+        let callee = callee_in(&code.view, range)?;
         return launched(scope, code, &callee, kernel, depth + 1);
+    }
+    if is_asked_by_name(code, name, item.name.as_bytes()) {
+        return Some(Vec::new());
     }
     if let Some(target) = locals::declaration(code, name, callee.name).and_then(|at| lists::element(scope, code, at)) {
         return of_target(scope, &target, kernel, depth);
@@ -68,6 +83,39 @@ pub(super) fn launched(
     }
     let arguments = callee.arguments.map_or(Vec::new(), |range| view.split_at_commas(range));
     Some(arguments.into_iter().map(|range| Argument::Text(view.spelled(range))).collect())
+}
+
+/// The same of what a function in view returns.
+fn returned(
+    scope: &Scope,
+    code: &Code,
+    callee: &Callee,
+    brackets: Range<usize>,
+    kernel: ItemId,
+    depth: u32,
+) -> Option<Vec<Argument>> {
+    let arguments = code.view.split_at_commas(code.view.inside(brackets.start));
+    if !scope.enter(MAX_DEPTH) {
+        return None;
+    }
+    let found = scope.with_result(code, callee, &arguments, |scope, called, result| {
+        let callee = callee_in(&called.view, chosen(scope, called, result)?)?;
+        launched(scope, called, &callee, kernel, depth + 1)
+    });
+    scope.leave();
+    found
+}
+
+/// `cuModuleGetFunction(&f, module, "kernel")`
+fn is_asked_by_name(code: &Code, variable: &[u8], kernel: &[u8]) -> bool {
+    let view = &code.view;
+    code.uses(variable, code.body.clone()).iter().any(|at| {
+        let Some(open) = view.bracket_round(*at).filter(|open| *open > 0) else { return false };
+        let asks =
+            matches!(view.text(open - 1), b"cuModuleGetFunction" | b"hipModuleGetFunction" | b"cuLibraryGetKernel");
+        let text = view.text(view.inside(open).end.saturating_sub(1));
+        asks && text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\"")) == Some(kernel)
+    })
 }
 
 fn of_target(scope: &Scope, target: &Target, kernel: ItemId, depth: u32) -> Option<Vec<Argument>> {

@@ -141,6 +141,9 @@ impl Search<'_, '_> {
             }
             let Some(open) = open.filter(|open| code.body.is_empty() || *open + 1 > code.body.start) else {
                 // A statement of the function itself, or what a parameter has by default.
+                if is_returned(view, at) && code.body.contains(&at) {
+                    return self.result_follows(code, hands);
+                }
                 return code.body.contains(&at) && !is_given_away(view, at);
             };
             match view.text(open) {
@@ -160,6 +163,10 @@ impl Search<'_, '_> {
                                 );
                     let is_list = is_list && !code.lambdas.iter().any(|lambda| lambda.end == view.behind(open));
                     if !is_list {
+                        let is_of_lambda = code.lambdas.iter().any(|lambda| lambda.start < at && at < lambda.end);
+                        if is_returned(view, at) && !is_of_lambda {
+                            return self.result_follows(code, hands);
+                        }
                         return !code.body.is_empty() && !is_given_away(view, at);
                     }
                     if view.identifier(before).is_some() && is_declarator(view, before) {
@@ -177,8 +184,8 @@ impl Search<'_, '_> {
                         let Some(params) = lambda.map(|lambda| (lambda.params, lambda.end)) else { return false };
                         return self.lambda_follows(code, params, position(view, open, at), hands);
                     }
-                    // `(big ? k : l)<<<1, n>>>(..)`
-                    None if view.is(view.behind(open) + 1, b"\"<<<\"") => return false,
+                    // `(big ? k : l)<<<1, n>>>(..)`: one of what is launched there, or part of what decides it.
+                    None if view.is(view.behind(open) + 1, b"\"<<<\"") => return true,
                     None => at = open,
                 },
             }
@@ -273,6 +280,40 @@ impl Search<'_, '_> {
         code.uses(name.as_bytes(), range).iter().all(|at| self.follows(code, *at, hands + 1))
     }
 
+    /// What becomes of what a function returns, wherever it is called.
+    fn result_follows(&mut self, code: &Arc<Code>, hands: u32) -> bool {
+        let work = self.work;
+        let item = work.tree.item(code.item);
+        if item.class.is_some() || hands >= MAX_HANDS {
+            return false;
+        }
+        if !self.seen.insert((code.item, "return".to_string(), 0)) {
+            return true;
+        }
+        let users = callers::items_naming(work, code.item, &|kind| !matches!(kind, ItemKind::Instantiation { .. }));
+        users.into_iter().all(|user| {
+            let other = work.tree.item(user);
+            if other.function().is_some() && !other.is_definition() {
+                return true;
+            }
+            let user = work.code(user);
+            let uses: Vec<usize> = user.uses(item.name.as_bytes(), user.body.clone()).to_vec();
+            !user.body.is_empty() && uses.into_iter().all(|at| self.call_follows(&user, at, hands + 1))
+        })
+    }
+
+    /// The same at one call.
+    fn call_follows(&mut self, code: &Arc<Code>, at: usize, hands: u32) -> bool {
+        let view = &code.view;
+        if let Some(site) = code.sites.iter().find(|site| site.callee.name == at) {
+            self.sites.push(code.place(site.tokens.clone()));
+            return true;
+        }
+        let behind = angle(view, at).map_or(at + 1, |inside| inside.end + 1);
+        // Handed on itself it may be called from anywhere.
+        view.byte(behind, b'(') && self.value_follows(code, at, hands)
+    }
+
     /// An array of constants at namespace scope, wherever it is named.
     fn table_follows(&mut self, code: &Arc<Code>, variable: usize, hands: u32) -> bool {
         let work = self.work;
@@ -350,6 +391,10 @@ fn set_at(view: &View, at: usize) -> Option<usize> {
 fn is_given_away(view: &View, at: usize) -> bool {
     let start = statement_start(view, at);
     (start..at).any(|at| view.is(at, b"return") || view.byte(at, b'='))
+}
+
+fn is_returned(view: &View, at: usize) -> bool {
+    view.is(statement_start(view, at), b"return")
 }
 
 /// The name of the template that a token is an argument of.

@@ -337,7 +337,7 @@ impl Machine<'_> {
                 }
                 V::Int(0)
             }
-            Op::BarrierInit { .. } | Op::Nothing | Op::Barrier(_) | Op::Coalesce => V::Int(0),
+            Op::Assume(_) | Op::BarrierInit { .. } | Op::Nothing | Op::Barrier(_) | Op::Coalesce => V::Int(0),
         }
     }
 
