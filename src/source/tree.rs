@@ -293,6 +293,19 @@ impl Tree {
         }
     }
 
+    /// Whether a function says nothing of where it runs, and has no unknown word that might.
+    pub fn is_plain(&self, item: &Item) -> bool {
+        let attributes = &item.attributes;
+        let is_marked = attributes.kernel || attributes.device || attributes.is_constexpr || attributes.is_friend;
+        if is_marked || item.function().is_none() || item.class.is_some() || item.made.is_some() {
+            return false;
+        }
+        let file = self.files.get(item.file);
+        let is_header = |token: &u32| item.templates.iter().any(|header| header.contains(token));
+        let before = (item.tokens.start..item.name_token).filter(|token| !is_header(token));
+        items::are_all_known(before.map(|token| file.text(token)))
+    }
+
     /// Whether the configuration that takes dead branches has other text for what the usual one has, too.
     pub(super) fn differs_beside_dead(&self, id: ItemId) -> bool {
         let item = self.item(id);

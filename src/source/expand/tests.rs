@@ -103,6 +103,23 @@ fn dead_branches_are_taken_in_a_second_selection_only_where_a_configuration_coul
 }
 
 #[test]
+fn headers_of_the_nearest_program() {
+    let sources = [
+        ("all/sort-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/scan-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/tree-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/bfs/support/part.h", ""),
+        ("all/scan-cuda/support/part.h", ""),
+        ("all/sort-cuda/support/part.h", ""),
+    ];
+    let files = files(&sources, &Options::default());
+    let resolved = |id| files.get(FileId(id)).includes[0].resolved;
+    assert_eq!(resolved(0), Some(FileId(5)), "the same program's");
+    assert_eq!(resolved(1), Some(FileId(4)), "the same program's");
+    assert_eq!(resolved(2), Some(FileId(3)), "the shortest path");
+}
+
+#[test]
 fn launches_and_attributes() {
     let source = "#define GRID dim3(1, 2)\ntemplate <class T> __global__ void __launch_bounds__(2 * 64, 2) k(T *__restrict__ p, T &__restrict__ r);\n\
         void h() { ns::k<A<B<int>>><<<GRID, b>>>(p, q); (k<1, 2>) << <1, 2 >> >(a); a->*b; c.template f<3>(); c.template f<3>(a); x = a >> 3; }";
