@@ -30,6 +30,9 @@ impl Builder<'_> {
         explicit: &[Bound],
         span: Span,
     ) -> Ev {
+        if let Some((known, ty)) = self.constant_result(callable, &list, explicit) {
+            return Ev::value(self.int(known, span), ty);
+        }
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let bounds = self.bind_function_template(callable, explicit, &types).unwrap_or_default();
         let key = CallKey {

@@ -98,11 +98,16 @@ impl Builder<'_> {
     }
 
     pub fn constant_typed(&mut self, expr: &Expr) -> Option<(i64, Ty)> {
+        self.counting_steps(|builder| builder.evaluate(expr))
+    }
+
+    /// Evaluates something, with all the steps that one constant may take unless it is part of another.
+    pub fn counting_steps<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let outermost = self.steps == 0;
         if outermost {
             self.steps = STEPS;
         }
-        let result = self.evaluate(expr);
+        let result = work(self);
         if outermost {
             self.steps = 0;
         }

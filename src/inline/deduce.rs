@@ -181,6 +181,31 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether the arguments have an instance of a class for each parameter like `Pair<T> const &`: where `T` is to be found,
+    /// nothing is converted. What nobody knows may be one if another argument is.
+    pub fn has_instances_for(&self, function: &Function, args: &[Ty]) -> bool {
+        let (mut wanted, mut given) = (false, false);
+        for (param, arg) in function.params.iter().zip(args) {
+            let ty = match &param.ty.kind {
+                TypeKind::Reference(inner) => inner,
+                _ => &param.ty,
+            };
+            let TypeKind::Named(Path { segments, .. }) = &ty.kind else { continue };
+            let Some(Segment { name, args: Some(pattern) }) = segments.last() else { continue };
+            if !names_any(pattern, &function.template) || !self.is_class_template(name) {
+                continue;
+            }
+            wanted = true;
+            match arg.value() {
+                Ty::Unknown | Ty::Param(_) => {}
+                Ty::Named(named) if named.args.is_empty() => return false,
+                other if other.is_aggregate() || matches!(other, Ty::Named(_)) => given = true,
+                _ => return false,
+            }
+        }
+        given || !wanted
+    }
+
     fn with_bases(&mut self, ty: &Ty) -> Vec<Ty> {
         let mut all = vec![ty.clone()];
         let mut at = 0;
@@ -193,6 +218,20 @@ impl Builder<'_> {
         }
         all
     }
+}
+
+/// Whether template arguments name one of the parameters.
+fn names_any(args: &[TemplateArg], params: &[TemplateParam]) -> bool {
+    args.iter().any(|arg| match arg {
+        TemplateArg::Type(Type { kind: TypeKind::Named(path), .. })
+        | TemplateArg::Either(Type { kind: TypeKind::Named(path), .. }, _)
+        | TemplateArg::Expr(Expr { kind: ExprKind::Name(path), .. }) => {
+            let within = || path.segments.last().and_then(|last| last.args.as_deref());
+            parameter_named(path, params).is_some() || within().is_some_and(|args| names_any(args, params))
+        }
+        TemplateArg::Pack(inner) => names_any(std::slice::from_ref(inner), params),
+        _ => false,
+    })
 }
 
 pub fn is_auto(ty: &Type) -> bool {

@@ -1,6 +1,7 @@
 //! Constants of items and classes, and calls of constexpr functions: their statements, run on the spot.
 
 use super::builder::{Builder, StaticKey};
+use super::calls::Arg;
 use super::constant::{NESTING, wrap};
 use super::names::Found;
 use super::scope::Binding;
@@ -182,6 +183,9 @@ impl Builder<'_> {
         self.bind_template(scope, &function.template, &args);
         for (param, (value, ty)) in function.params.iter().zip(values) {
             if let Some(name) = &param.name {
+                let declared = self.resolve_in(scope, &param.ty).value().clone();
+                let ty = if declared.is_integer() { declared } else { ty };
+                let value = wrap(value, &ty);
                 self.bind_in(scope, name, Binding::Constant { value, ty });
             }
         }
@@ -196,6 +200,24 @@ impl Builder<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What a constexpr function gives for constants: its loops, and calls of itself, end here and not in the graph.
+    pub fn constant_result(&mut self, callable: &Callable, list: &[Arg], explicit: &[Bound]) -> Option<(i64, Ty)> {
+        let params = &callable.function.params;
+        let is_value = |param: &Param| match &param.ty.kind {
+            TypeKind::Pointer(_) | TypeKind::Array(..) => false,
+            TypeKind::Reference(inner) => inner.is_const,
+            _ => !param.pack,
+        };
+        let is_constexpr = self.program.item(callable.item).is_const && callable.class.is_none();
+        if !is_constexpr || list.is_empty() || list.len() != params.len() || !params.iter().all(is_value) {
+            return None;
+        }
+        let values = list.iter().map(|arg| arg.expr.and_then(|expr| self.constant_typed(expr)));
+        let values = values.collect::<Option<Vec<(i64, Ty)>>>()?;
+        let result = self.counting_steps(|builder| builder.constant_apply(callable, explicit, values));
+        result.filter(|(_, ty)| ty.is_integer())
     }
 
     pub fn constant_call(&mut self, callee: &Expr, args: &[Expr]) -> Option<(i64, Ty)> {

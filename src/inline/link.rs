@@ -79,7 +79,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         params,
         is_kernel: attributes.kernel,
         is_device: attributes.device,
-        is_host: attributes.host && !attributes.device,
+        is_host: !attributes.device && (attributes.host || tree.is_plain(item)),
         is_static: attributes.is_static,
         is_virtual: attributes.is_virtual,
         is_const: attributes.is_const || attributes.is_constexpr,

@@ -311,11 +311,12 @@ impl Builder<'_> {
         }
         let Found::Functions(set) = self.find_name(name) else { return None };
         let list: Vec<Arg> = operands.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
-        let set = self.with_functions_beside(set, &segment.name, &list);
+        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
+        let mut set = self.with_functions_beside(set, &segment.name, &list);
+        set.retain(|one| self.has_instances_for(&one.function, &types));
         let best = self.best_of(&set, None, &list, &[]);
         let [one] = &best[..] else { return None };
         // Of a function for another class, which these operands would have to be converted to, nothing follows.
-        let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
         let score = self.score(one, &types, &[])?;
         (score > 6 * list.len() as u32).then(|| self.call_function(one, None, list, &[], span))
     }

@@ -411,7 +411,7 @@ impl Builder<'_> {
         for id in candidates.iter() {
             let item = program.item(*id);
             match &item.kind {
-                ItemKind::Function if item.has_body => {
+                ItemKind::Function if item.has_body && !item.is_host => {
                     if let Some(function) = program.function(*id) {
                         let function = function.clone();
                         functions.push(Callable { item: *id, function, class: None, scope: None, is_static: false });

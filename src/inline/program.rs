@@ -27,7 +27,7 @@ pub struct Item {
     pub params: (u32, u32),
     pub is_kernel: bool,
     pub is_device: bool,
-    /// Says `__host__` and not `__device__`, or nothing at all.
+    /// A function that no kernel can call: it says `__host__` alone, or nothing of where it runs.
     pub is_host: bool,
     pub is_static: bool,
     pub is_virtual: bool,

@@ -112,7 +112,7 @@ impl Builder<'_> {
         }
     }
 
-    fn is_class_template(&self, name: &Name) -> bool {
+    pub fn is_class_template(&self, name: &Name) -> bool {
         self.program.named(name).iter().any(|id| self.program.item(*id).kind == super::program::ItemKind::Class)
     }
 

@@ -13,7 +13,7 @@ mod macros;
 mod text;
 mod view;
 
-pub use attributes::{Attributes, Bounds, BoundsKind, BoundsText};
+pub use attributes::{Attributes, Bounds, BoundsKind, BoundsText, are_all_known};
 pub use extract::extract;
 pub(super) use text::{ItemText, Source, alias_text, class_text, function_text, plain_text};
 pub(crate) use view::View;

@@ -29,11 +29,11 @@ mod scope;
 mod turns;
 mod writes;
 
-use super::items::{BoundsKind, BoundsText, ItemKind};
-use super::lexer::TokenKind;
+use super::items::{BoundsKind, BoundsText, ItemKind, Tokens};
+use super::lexer::{Token, TokenKind};
 use super::tree::Tree;
 use crate::graph::ItemId;
-use crate::text::Range;
+use crate::text::{FileId, Range};
 use choices::Choices;
 use code::{Code, Shape, Site};
 pub use deduce::LambdaId;
@@ -100,7 +100,8 @@ struct Search {
     by_name: FxHashMap<String, Vec<ItemId>>,
     /// Functions that launch something whose name does not stand at the launch: a parameter, what a macro makes.
     indirect: Vec<ItemId>,
-    codes: Mutex<FxHashMap<ItemId, Arc<Code>>>,
+    /// By the function, and whether it is read as what takes dead branches has it.
+    codes: Mutex<FxHashMap<(ItemId, bool), Arc<Code>>>,
     callers: Mutex<FxHashMap<ItemId, Arc<Vec<ItemId>>>>,
     ways: Mutex<callers::Ways>,
     macros: OnceLock<callers::Macros>,
@@ -110,6 +111,8 @@ struct Search {
 pub(super) struct Work<'s> {
     tree: &'s Tree,
     search: Option<&'s Search>,
+    /// The file of a kernel in a dead branch, whose functions are read as what takes such branches has them.
+    beside_dead: Option<FileId>,
     own: RefCell<FxHashMap<ItemId, Arc<Code>>>,
     depth: Cell<u32>,
     budget: Cell<u32>,
@@ -190,7 +193,7 @@ impl Search {
             if direct.contains(&function) && !may_launch(tree, function, kernel) {
                 continue;
             }
-            let work = Work::new(tree, Some(self));
+            let work = Work::of_kernel(tree, self, kernel);
             let code = work.code(function);
             for site in &code.sites {
                 work.budget.set(BUDGET);
@@ -200,7 +203,7 @@ impl Search {
             }
         }
         if !found.is_empty() {
-            found.extend(mentions::unfollowed(&Work::new(tree, Some(self)), kernel, &found, &lost));
+            found.extend(mentions::unfollowed(&Work::of_kernel(tree, self, kernel), kernel, &found, &lost));
         }
         let mut seen = Vec::new();
         found.retain(|launch: &Launch| {
@@ -223,6 +226,7 @@ impl<'s> Work<'s> {
         Work {
             tree,
             search,
+            beside_dead: None,
             own: RefCell::default(),
             depth: Cell::new(0),
             budget: Cell::new(BUDGET),
@@ -234,20 +238,27 @@ impl<'s> Work<'s> {
         }
     }
 
+    fn of_kernel(tree: &'s Tree, search: &'s Search, kernel: ItemId) -> Work<'s> {
+        let item = tree.item(kernel);
+        Work { beside_dead: item.in_dead_branch.then_some(item.file), ..Work::new(tree, Some(search)) }
+    }
+
     fn code(&self, item: ItemId) -> Arc<Code> {
         if let Some(code) = self.own.borrow().get(&item) {
             return code.clone();
         }
+        let is_beside = self.beside_dead == Some(self.tree.item(item).file) && self.tree.differs_beside_dead(item);
+        let key = (item, is_beside);
         let shared = self.search.map(|search| &search.codes);
-        let known = shared.and_then(|codes| codes.lock().unwrap_or_else(PoisonError::into_inner).get(&item).cloned());
+        let known = shared.and_then(|codes| codes.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned());
         let code = known.unwrap_or_else(|| {
-            let code = Arc::new(Code::new(self.tree, item));
+            let code = Arc::new(Code::new(self.tree, item, is_beside));
             if let Some(codes) = shared {
                 let mut codes = codes.lock().unwrap_or_else(PoisonError::into_inner);
                 if codes.len() >= MAX_CODES {
                     codes.clear();
                 }
-                codes.insert(item, code.clone());
+                codes.insert(key, code.clone());
             }
             code
         });
@@ -495,7 +506,7 @@ fn launched_by(
         let file = tree.files.get(file);
         params.clone().is_some_and(|params| (params.start..params.end).any(|token| file.text(token) == word))
     };
-    tree.visit_tokens(item, |bytes, tokens, range| {
+    let mut visit = |bytes: &[u8], tokens: &[Token], range: Tokens| {
         let within = tokens.get(range.start as usize..range.end as usize).unwrap_or_default();
         for (at, token) in within.iter().enumerate() {
             match token.kind() {
@@ -517,14 +528,18 @@ fn launched_by(
                 _ => {}
             }
         }
-    });
+    };
+    tree.visit_tokens(item, &mut visit);
+    if tree.differs_beside_dead(item) {
+        tree.visit_tokens_beside_dead(item, &mut visit);
+    }
     let is_indirect = by_macro || launches > direct;
     named.sort_unstable();
     named.dedup();
     (launches > 0 || by_macro).then_some((item, named, is_indirect))
 }
 
-fn is_launch_call(word: &[u8]) -> bool {
+pub(super) fn is_launch_call(word: &[u8]) -> bool {
     word.starts_with(b"cudaLaunch")
         || word.starts_with(b"hipLaunch")
         || matches!(word, b"cuLaunchKernel" | b"cuLaunchCooperativeKernel" | b"hipModuleLaunchKernel")

@@ -4,7 +4,9 @@
 //! get a second one, in which those branches are taken.
 
 use super::expand::unit::Unit;
-use super::index::DirectiveKind;
+use super::index::{DirectiveKind, File};
+use super::launch::is_launch_call;
+use super::lexer::TokenKind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -55,13 +57,33 @@ pub fn select(unit: &Unit) -> Selection {
     Selection { alive }
 }
 
-/// The same file with the dead branches taken that hold kernels or barriers and that some configuration would take;
-/// `None` if there are none. Select from it as from any unit.
-pub fn flipped<'f>(unit: &Unit<'f>, selection: &Selection) -> Option<Unit<'f>> {
+/// Branches of a file that are taken, or not, whatever their conditions say.
+pub type Flips = FxHashMap<u32, bool>;
+
+/// Takes the dead branches that hold kernels or barriers and that some configuration would take; if there are any, those, too,
+/// that launch something within a function, of which the tokens of the bodies are given. Empty if there are none.
+pub fn flips(unit: &Unit, selection: &Selection, bodies: impl Iterator<Item = Range<u32>>) -> Flips {
     let file = unit.files.get(unit.file);
-    let mut forced: FxHashMap<u32, bool> = FxHashMap::default();
+    let mut forced = Flips::default();
+    take_branches_of(unit, selection, &file.marked, &mut forced);
+    if !forced.is_empty() {
+        let mut launches: Vec<u32> = bodies.flatten().filter(|token| is_launch(file, *token)).collect();
+        launches.sort_unstable();
+        take_branches_of(unit, selection, &launches, &mut forced);
+    }
+    forced
+}
+
+fn is_launch(file: &File, token: u32) -> bool {
+    let kind = file.tokens.get(token as usize).map(|token| token.kind());
+    kind == Some(TokenKind::LaunchOpen) || kind == Some(TokenKind::Identifier) && is_launch_call(file.text(token))
+}
+
+/// Takes the dead branches round some tokens, which stand in order.
+fn take_branches_of(unit: &Unit, selection: &Selection, tokens: &[u32], forced: &mut Flips) {
+    let file = unit.files.get(unit.file);
     let mut branch_of = BranchOfToken { directives: file.directives.iter().peekable(), branch: 0 };
-    for &token in &file.marked {
+    for &token in tokens {
         let branch = branch_of.at(token);
         if selection.contains(token) || branch == 0 {
             continue;
@@ -70,11 +92,10 @@ pub fn flipped<'f>(unit: &Unit<'f>, selection: &Selection) -> Option<Unit<'f>> {
         let around: Vec<u32> = around.take_while(|at| *at != 0).take(1000).collect();
         if around.iter().all(|branch| forced.get(branch).copied().unwrap_or_else(|| can_be_taken(unit, *branch))) {
             for branch in around {
-                force(unit, branch, &mut forced);
+                force(unit, branch, forced);
             }
         }
     }
-    (!forced.is_empty()).then(|| unit.with_forced(forced))
 }
 
 struct BranchOfToken<'a, I: Iterator<Item = &'a super::index::Directive>> {
@@ -105,7 +126,7 @@ fn can_be_taken(unit: &Unit, branch: u32) -> bool {
 }
 
 /// Takes a branch and none of the others of its group.
-fn force(unit: &Unit, branch: u32, forced: &mut FxHashMap<u32, bool>) {
+fn force(unit: &Unit, branch: u32, forced: &mut Flips) {
     if forced.contains_key(&branch) {
         return;
     }

@@ -8,7 +8,7 @@ use super::expand::unit::Timeline;
 use super::index::Files;
 use super::items::{self, Attributes, FileItems, Found, FunctionParts, ItemKind, ItemText, Lost, Made, Tokens};
 use super::lexer::Token;
-use super::select::{Selection, flipped, select};
+use super::select::{Flips, Selection, flips, select};
 use crate::graph::ItemId;
 use crate::program::Name;
 use crate::text::{FileId, Range};
@@ -99,8 +99,20 @@ impl Item {
 /// What stays of one file beyond its items.
 struct FileParts {
     selection: Selection,
-    dead: Option<Selection>,
+    dead: Option<Dead>,
     made: Vec<Made>,
+}
+
+/// The configuration that takes the dead branches with kernels or barriers.
+struct Dead {
+    selection: Selection,
+    flips: Flips,
+}
+
+impl FileParts {
+    fn selection(&self, dead: bool) -> &Selection {
+        self.dead.as_ref().filter(|_| dead).map_or(&self.selection, |dead| &dead.selection)
+    }
 }
 
 impl Tree {
@@ -257,15 +269,7 @@ impl Tree {
         if let Some(known) = self.recent().texts.remove(&id) {
             return known;
         }
-        let text = self.with_source(id, |source| match &item.kind {
-            ItemKind::Function(parts) => items::function_text(source, &self.found(item), parts),
-            ItemKind::Class(_) => items::class_text(source, &self.found(item), &self.hidden_in(id)),
-            ItemKind::Alias if self.class_named_twice(id).is_some() => {
-                let class = self.class_named_twice(id).map_or("", |class| &self.item(class).name);
-                items::alias_text(source, &self.found(item), class)
-            }
-            _ => items::plain_text(source, item.tokens.clone()),
-        });
+        let text = self.with_source(id, item.in_dead_branch, |source| self.text_from(source, id));
         let mut recent = self.recent();
         if recent.kept > MAX_TEXTS {
             recent.texts.clear();
@@ -274,6 +278,45 @@ impl Tree {
         recent.kept += text.expanded.text.len();
         recent.texts.insert(id, text.clone());
         text
+    }
+
+    fn text_from(&self, source: &items::Source, id: ItemId) -> ItemText {
+        let item = self.item(id);
+        match &item.kind {
+            ItemKind::Function(parts) => items::function_text(source, &self.found(item), parts),
+            ItemKind::Class(_) => items::class_text(source, &self.found(item), &self.hidden_in(id)),
+            ItemKind::Alias if self.class_named_twice(id).is_some() => {
+                let class = self.class_named_twice(id).map_or("", |class| &self.item(class).name);
+                items::alias_text(source, &self.found(item), class)
+            }
+            _ => items::plain_text(source, item.tokens.clone()),
+        }
+    }
+
+    /// Whether a function says nothing of where it runs, and has no unknown word that might.
+    pub fn is_plain(&self, item: &Item) -> bool {
+        let attributes = &item.attributes;
+        let is_marked = attributes.kernel || attributes.device || attributes.is_constexpr || attributes.is_friend;
+        if is_marked || item.function().is_none() || item.class.is_some() || item.made.is_some() {
+            return false;
+        }
+        let file = self.files.get(item.file);
+        let is_header = |token: &u32| item.templates.iter().any(|header| header.contains(token));
+        let before = (item.tokens.start..item.name_token).filter(|token| !is_header(token));
+        items::are_all_known(before.map(|token| file.text(token)))
+    }
+
+    /// Whether the configuration that takes dead branches has other text for what the usual one has, too.
+    pub(super) fn differs_beside_dead(&self, id: ItemId) -> bool {
+        let item = self.item(id);
+        let parts = &self.parts[item.file.0 as usize];
+        let within = |dead: bool| parts.selection(dead).within(item.tokens.clone());
+        !item.in_dead_branch && item.made.is_none() && parts.dead.is_some() && !within(true).eq(within(false))
+    }
+
+    /// The text of an item as that configuration has it.
+    pub(super) fn text_beside_dead(&self, id: ItemId) -> ItemText {
+        self.with_source(id, true, |source| self.text_from(source, id))
     }
 
     fn recent(&self) -> MutexGuard<'_, Recent> {
@@ -294,7 +337,7 @@ impl Tree {
 
     /// Some tokens of an item, expanded.
     pub(super) fn expanded(&self, id: ItemId, tokens: Tokens) -> String {
-        self.with_source(id, |source| items::plain_text(source, tokens)).expanded.text
+        self.with_source(id, self.item(id).in_dead_branch, |source| items::plain_text(source, tokens)).expanded.text
     }
 
     /// A function's parameters as they stand in the source, without parentheses.
@@ -317,7 +360,16 @@ impl Tree {
 
     /// The tokens of an item as they stand in its file, or in the expansion that made it: runs of a token list.
     /// Of a class what stands outside its methods' bodies; its own name is left out.
-    pub(super) fn visit_tokens(&self, id: ItemId, mut visit: impl FnMut(&[u8], &[Token], Tokens)) {
+    pub(super) fn visit_tokens(&self, id: ItemId, visit: impl FnMut(&[u8], &[Token], Tokens)) {
+        self.visit_tokens_of(id, self.item(id).in_dead_branch, visit);
+    }
+
+    /// The same as the configuration that takes dead branches has it.
+    pub(super) fn visit_tokens_beside_dead(&self, id: ItemId, visit: impl FnMut(&[u8], &[Token], Tokens)) {
+        self.visit_tokens_of(id, true, visit);
+    }
+
+    fn visit_tokens_of(&self, id: ItemId, dead: bool, mut visit: impl FnMut(&[u8], &[Token], Tokens)) {
         let item = self.item(id);
         let parts = &self.parts[item.file.0 as usize];
         let mut visible = vec![item.tokens.start..item.name_token, item.name_token + 1..item.tokens.end];
@@ -341,8 +393,7 @@ impl Tree {
             }
             None => {
                 let file = self.files.get(item.file);
-                let selection = parts.dead.as_ref().filter(|_| item.in_dead_branch).unwrap_or(&parts.selection);
-                for range in visible.into_iter().flat_map(|range| selection.within(range)) {
+                for range in visible.into_iter().flat_map(|range| parts.selection(dead).within(range)) {
                     visit(&file.bytes, &file.tokens, range);
                 }
             }
@@ -352,10 +403,10 @@ impl Tree {
     /// Whether a token of a file is compiled, in the usual configuration or in the one that takes dead branches.
     pub fn is_alive(&self, file: FileId, token: u32) -> bool {
         let parts = &self.parts[file.0 as usize];
-        parts.selection.contains(token) || parts.dead.as_ref().is_some_and(|dead| dead.contains(token))
+        parts.selection.contains(token) || parts.selection(true).contains(token)
     }
 
-    pub(super) fn with_source<T>(&self, id: ItemId, use_source: impl FnOnce(&items::Source) -> T) -> T {
+    fn with_source<T>(&self, id: ItemId, dead: bool, use_source: impl FnOnce(&items::Source) -> T) -> T {
         let item = self.item(id);
         let parts = &self.parts[item.file.0 as usize];
         match item.made {
@@ -368,10 +419,9 @@ impl Tree {
                     Some(timeline) => unit.with_timeline(timeline),
                     None => unit,
                 };
-                let found = match parts.dead.as_ref().filter(|_| item.in_dead_branch) {
-                    Some(selection) => {
-                        let flipped = flipped(&unit, &parts.selection);
-                        let unit = flipped.as_ref().unwrap_or(&unit);
+                let found = match parts.dead.as_ref().filter(|_| dead) {
+                    Some(Dead { selection, flips }) => {
+                        let unit = &unit.with_forced(flips.clone());
                         use_source(&items::Source::File { unit, selection })
                     }
                     None => use_source(&items::Source::File { unit: &unit, selection: &parts.selection }),
@@ -584,13 +634,19 @@ fn read_file(files: &Files, id: FileId) -> FileRead {
     let selection = select(&unit);
     let FileItems { found, mut made, mut lost } = items::extract(&unit, &selection);
     let mut all: Vec<(Found, bool)> = found.into_iter().map(|found| (found, false)).collect();
-    let dead = flipped(&unit, &selection).map(|unit| {
+    let bodies = all.iter().filter(|(found, _)| found.made.is_none()).filter_map(|(found, _)| match &found.kind {
+        ItemKind::Function(parts) => parts.body.clone(),
+        _ => None,
+    });
+    let flips = flips(&unit, &selection, bodies);
+    let dead = (!flips.is_empty()).then(|| {
+        let unit = unit.with_forced(flips.clone());
         let dead = select(&unit);
         let second = items::extract(&unit, &dead);
         let only_there = |lost: &&Lost| lost.made.is_none() && !selection.contains(lost.token);
         lost.extend(second.lost.iter().filter(only_there).cloned());
         add_dead(&mut all, &mut made, &selection, second);
-        dead
+        Dead { selection: dead, flips }
     });
     FileRead { found: all, lost, parts: FileParts { selection, dead, made } }
 }

@@ -98,8 +98,25 @@ fn dead_branches_are_taken_in_a_second_selection_only_where_a_configuration_coul
         selection.tokens().map(|token| String::from_utf8_lossy(files.get(FileId(0)).text(token)).into_owned()).collect()
     };
     assert_eq!(text(&selection), "intb;");
-    let flipped = select::flipped(&unit, &selection).expect("a branch to take");
+    let flipped = unit.with_forced(select::flips(&unit, &selection, std::iter::empty()));
     assert_eq!(text(&select::select(&flipped)), "__global__voida();");
+}
+
+#[test]
+fn headers_of_the_nearest_program() {
+    let sources = [
+        ("all/sort-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/scan-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/tree-hip/kernel.cu", "#include \"support/part.h\"\n"),
+        ("all/bfs/support/part.h", ""),
+        ("all/scan-cuda/support/part.h", ""),
+        ("all/sort-cuda/support/part.h", ""),
+    ];
+    let files = files(&sources, &Options::default());
+    let resolved = |id| files.get(FileId(id)).includes[0].resolved;
+    assert_eq!(resolved(0), Some(FileId(5)), "the same program's");
+    assert_eq!(resolved(1), Some(FileId(4)), "the same program's");
+    assert_eq!(resolved(2), Some(FileId(3)), "the shortest path");
 }
 
 #[test]
@@ -186,9 +203,8 @@ fn hostile_input_ends_in_time() {
             for token in (0..length).step_by(length / 10 + 1) {
                 unit.marks(token as u32);
             }
-            if let Some(flipped) = select::flipped(&unit, &selection) {
-                select::select(&flipped);
-            }
+            let everything = std::iter::once(0..length as u32);
+            select::select(&unit.with_forced(select::flips(&unit, &selection, everything)));
             let text = expand(&unit, &selection, 0..length as u32).expanded.text;
             assert!(text.len() < 40 * source.len() + 4_000_000, "{}", &source[..40]);
         }

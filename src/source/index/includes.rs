@@ -54,7 +54,8 @@ impl Resolver {
     }
 }
 
-/// The file whose path ends with `spelled`; of several the one that shares most folders with `dir`, then the shortest.
+/// The file whose path ends with `spelled`; of several the one that shares most folders with `dir`, then one of the same
+/// program (`sort-cuda` beside `sort-hip`), then the shortest.
 fn nearest(spelled: &str, dir: &str, paths: &[String], by_name: &FxHashMap<String, Vec<FileId>>) -> Option<FileId> {
     let spelled = normalised(spelled);
     let ending = spelled.trim_start_matches("../");
@@ -66,8 +67,11 @@ fn nearest(spelled: &str, dir: &str, paths: &[String], by_name: &FxHashMap<Strin
     let path = |id: &FileId| paths[id.0 as usize].as_str();
     let fitting = candidates.iter().filter(|id| ends_with(path(id), ending));
     let rank = |id: &&FileId| {
-        let shared = dir.split('/').zip(folder(path(id)).split('/')).take_while(|(a, b)| a == b).count();
-        (std::cmp::Reverse(shared), path(id).len(), id.0)
+        let mut both = dir.split('/').zip(folder(path(id)).split('/'));
+        let shared = both.clone().take_while(|(a, b)| a == b).count();
+        let apart = both.nth(shared);
+        let is_variant = apart.is_some_and(|(a, b)| program(a).is_some() && program(a) == program(b));
+        (std::cmp::Reverse(shared), !is_variant, path(id).len(), id.0)
     };
     fitting.min_by_key(rank).copied()
 }
@@ -98,6 +102,11 @@ pub(super) fn ends_with(path: &str, ending: &str) -> bool {
 
 pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// What a folder's name has before its last part: `sort` of `sort-hip`.
+fn program(folder: &str) -> Option<&str> {
+    folder.rsplit_once(['-', '_']).map(|(program, _)| program)
 }
 
 fn folder(path: &str) -> &str {

@@ -113,6 +113,39 @@ pub(super) fn is_attribute(word: &[u8]) -> bool {
     word.starts_with(b"__") && Attributes::default().word(word)
 }
 
+/// Whether the words before a function's name are the language's own and its type: there is no other that might, as a macro
+/// out of view, be an attribute.
+pub fn are_all_known<'w>(words: impl Iterator<Item = &'w [u8]>) -> bool {
+    let (mut depth, mut is_qualified) = (0i32, false);
+    let (mut built_in, mut named) = (false, false);
+    for word in words {
+        match word {
+            b"<" => depth += 1,
+            b">" => depth -= 1,
+            b">>" => depth -= 2,
+            _ if depth > 0 => {}
+            b"::" => is_qualified = true,
+            b"*" | b"&" | b"&&" | b"const" | b"volatile" | b"typename" | b"struct" | b"class" | b"enum" | b"union" => {}
+            b"void" | b"bool" | b"char" | b"short" | b"int" | b"long" | b"signed" | b"unsigned" | b"float"
+            | b"double" | b"auto" => {
+                if named {
+                    return false;
+                }
+                built_in = true;
+            }
+            word if is_specifier(word) && !takes_arguments(word) => {}
+            word if word.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_') => {
+                if built_in || named && !std::mem::take(&mut is_qualified) {
+                    return false;
+                }
+                named = true;
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Whether the word stands before a declaration's type and names nothing itself.
 pub(super) fn is_specifier(word: &[u8]) -> bool {
     takes_arguments(word) || Attributes::default().word(word)

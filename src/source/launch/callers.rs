@@ -28,14 +28,15 @@ const MAX_FRAMES: usize = 48;
 /// Calls of one function that are looked at.
 const MAX_CALLS: usize = 1000;
 
-/// Ways in which functions are called, by the function, the parameters that matter, and how far below the launch it is.
-pub(super) type Ways = FxHashMap<(ItemId, Vec<String>, u32), Vec<Option<Frame>>>;
+/// Ways in which functions are called, by the function, the parameters that matter, how far below the launch it is, and where
+/// dead branches are taken.
+pub(super) type Ways = FxHashMap<(ItemId, Vec<String>, u32, Option<FileId>), Vec<Option<Frame>>>;
 
 /// All ways in which a function is called in view, as far as they differ in what some parameters are given. `None` stands for
 /// one that is not understood.
 pub(super) fn frames(work: &Work, code: &Code, names: Vec<String>, level: u32) -> Vec<Option<Frame>> {
     let Some(search) = work.search else { return vec![None] };
-    let key = (code.item, names, level);
+    let key = (code.item, names, level, work.beside_dead);
     if let Some(known) = search.ways.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return known.clone();
     }

@@ -77,15 +77,20 @@ pub(super) enum Shape {
 }
 
 impl Code {
-    pub fn new(tree: &Tree, id: ItemId) -> Code {
-        let mut code = Code::read(tree, id);
+    /// As the usual configuration has the item, or the one that takes dead branches.
+    pub fn new(tree: &Tree, id: ItemId, beside_dead: bool) -> Code {
+        let text = if beside_dead { tree.text_beside_dead(id) } else { tree.text(id) };
+        let mut code = Code::of_text(tree, id, text);
         code.by_reference = by_reference(tree, &code);
         code
     }
 
     /// The same without what its calls may write.
     pub fn read(tree: &Tree, id: ItemId) -> Code {
-        let text = tree.text(id);
+        Code::of_text(tree, id, tree.text(id))
+    }
+
+    fn of_text(tree: &Tree, id: ItemId, text: ItemText) -> Code {
         let view = View::owned(text.expanded.text.clone());
         let item = tree.item(id);
         let mut code = Code {
