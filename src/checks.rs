@@ -7,6 +7,7 @@ pub mod chart;
 pub mod conditions;
 pub mod counted;
 pub mod divergence;
+mod labels;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
@@ -361,20 +362,6 @@ impl<'a> Check<'a> {
             (one, other) => one == other,
         };
         symbols.base(one) == symbols.base(other) && steps.len() == others.len() && steps.iter().zip(&others).all(alike)
-    }
-
-    /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.
-    pub fn parted_by(&self, by: InstId, fork: BlockId) -> bool {
-        let Some(on) = self.analysed.values.condition[fork.index()] else { return false };
-        // What a group says of itself its threads agree on: its size, its number.
-        if self.facts.follows_from(on, self.analysed.symbol(by), Extent::WARP) {
-            return true;
-        }
-        let Some(barrier) = self.as_barrier(by) else { return false };
-        if !matches!(barrier.result, Outcome::Group | Outcome::Peers) {
-            return false;
-        }
-        barrier.operands.iter().any(|key| self.facts.follows_from(on, self.analysed.symbol(*key), Extent::WARP))
     }
 
     // ---------------------------------------------------------------- frames
