@@ -251,6 +251,9 @@ impl Builder<'_> {
 
     /// A function nobody shows: as uniform as its arguments, and it may write what they point to.
     pub fn call_unseen(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
+        if let Some(row) = self.words.vote_spelled(name) {
+            return self.barrier_by_row(&row, name.clone(), None, list, span);
+        }
         let mut from = self.arg_values(list);
         let plain =
             |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));
