@@ -36,6 +36,11 @@ impl Builder<'_> {
             let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
             return self.call_group_method(&group, written, &name, args, span);
         }
+        if args.is_empty()
+            && let Some(size) = self.size_of_open_type(path, span)
+        {
+            return size;
+        }
         // `NamedBarrier::sync(threads, id)`, or by another name for the class
         if let Some((_, class)) = path.segments.split_last()
             && let Some(spelled) = class.last().map(|class| class.name.clone())
