@@ -24,7 +24,7 @@ pub mod wording;
 
 use crate::finding::{Finding, Note, Role, Rule, Severity, Witness};
 use crate::flow::control::Dependence;
-use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Outcome, Value};
+use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Value};
 use crate::text::Home;
 use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
