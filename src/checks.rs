@@ -8,6 +8,7 @@ pub mod conditions;
 pub mod counted;
 pub mod divergence;
 mod harmless;
+mod labels;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
@@ -26,7 +27,7 @@ pub mod wording;
 
 use crate::finding::{Finding, Note, Role, Rule, Severity, Witness};
 use crate::flow::control::Dependence;
-use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Outcome, Value};
+use crate::graph::{At, Barrier, BlockId, FrameId, Group, InstId, Op, Value};
 use crate::text::Home;
 use crate::uniformity::Analysed;
 use crate::uniformity::extent::Extent;
@@ -370,20 +371,6 @@ impl<'a> Check<'a> {
             (one, other) => one == other,
         };
         symbols.base(one) == symbols.base(other) && steps.len() == others.len() && steps.iter().zip(&others).all(alike)
-    }
-
-    /// A partition or match was made by the very key that a fork goes by, so its parts go one way each.
-    pub fn parted_by(&self, by: InstId, fork: BlockId) -> bool {
-        let Some(on) = self.analysed.values.condition[fork.index()] else { return false };
-        // What a group says of itself its threads agree on: its size, its number.
-        if self.facts.follows_from(on, self.analysed.symbol(by), Extent::WARP) {
-            return true;
-        }
-        let Some(barrier) = self.as_barrier(by) else { return false };
-        if !matches!(barrier.result, Outcome::Group | Outcome::Peers) {
-            return false;
-        }
-        barrier.operands.iter().any(|key| self.facts.follows_from(on, self.analysed.symbol(*key), Extent::WARP))
     }
 
     // ---------------------------------------------------------------- frames

@@ -5,6 +5,7 @@
 //!                          └─> agreement of the leaves, lowered to a fixpoint ──> agreement of everything
 //! ```
 
+pub mod butterfly;
 pub mod evaluate;
 pub mod extent;
 pub mod facts;
@@ -84,6 +85,7 @@ fn analyse_in<'a>(graph: &'a Graph, shape: Shape, interest: Interest) -> Analyse
             break (flow, values);
         }
     };
+    values.symbols.butterflies = butterfly::find(graph, &flow, &shape, &mut values);
     values.next_turn = turns::next_turn(graph, &flow, &mut values);
     let mut wanted = wanted(graph, &flow, &values);
     wanted.extend(values.next_turn.values());

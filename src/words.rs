@@ -538,6 +538,18 @@ impl Words {
         self.barriers.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The vote of the block that a function out of view is named after: `Emulation::syncthreadsOr`.
+    pub fn vote_spelled(&self, name: &str) -> Option<Arc<BarrierRow>> {
+        const VOTES: [&str; 3] = ["__syncthreads_count", "__syncthreads_and", "__syncthreads_or"];
+        if !name.contains("hreads") && !name.contains("HREADS") {
+            return None;
+        }
+        let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        let name = plain(name);
+        let vote = VOTES.iter().find(|vote| name.ends_with(&plain(vote)))?;
+        self.barrier(vote).first().cloned()
+    }
+
     /// The names of all barrier functions, without what stands before the last `::`.
     pub fn barrier_names(&self) -> impl Iterator<Item = &str> {
         self.barriers.keys().map(String::as_str)

@@ -115,7 +115,10 @@ pub fn follows(check: &Check, inst: InstId, dependence: Dependence, need: Extent
         };
         is_known(true).then_some(true).or_else(|| is_known(false).then_some(false))
     };
-    !certain.is_empty() && (agrees_where(check, on, &truth, need) || is_out_of_the_way(check, dependence, &truth))
+    !certain.is_empty()
+        && (agrees_where(check, on, &truth, need)
+            || is_out_of_the_way(check, dependence, &truth)
+            || comes_either_way(check, inst, dependence, &truth))
 }
 
 /// It is made of what no thread changes: arguments, built-in variables.
@@ -166,6 +169,39 @@ fn is_out_of_the_way(check: &Check, dependence: Dependence, truth: &dyn Fn(Symbo
             parts.into_iter().any(|(part, wanted)| settled(symbols, part, truth) == Some(!wanted))
         })
     })
+}
+
+/// Those who go the other way at the fork come, too: what holds at the barrier, and never changes, keeps them off every way
+/// that ends. `if (i >= n) { if (!ALL) return; } if (ALL) barrier` with an argument `ALL` that is not in view.
+fn comes_either_way(
+    check: &Check,
+    inst: InstId,
+    dependence: Dependence,
+    truth: &dyn Fn(Symbol) -> Option<bool>,
+) -> bool {
+    let symbols = &check.analysed.values.symbols;
+    let flow = &check.analysed.flow;
+    let barrier = check.analysed.block(inst);
+    let holds = |block: BlockId| {
+        let on = check.analysed.values.condition[block.index()]?;
+        if is_fixed(symbols, &Conjunct::Truth(on, true)) { settled(symbols, on, truth) } else { None }
+    };
+    let mut seen = vec![false; flow.successors.len()];
+    let mut work: Vec<BlockId> =
+        flow.successors[dependence.fork.index()].iter().copied().filter(|to| *to != dependence.by).collect();
+    while let Some(block) = work.pop() {
+        let meets = flow.dominates(block, barrier) && !flow.dominates(block, dependence.fork);
+        if meets || std::mem::replace(&mut seen[block.index()], true) {
+            continue;
+        }
+        match (&check.analysed.graph.blocks[block.index()].end, holds(block)) {
+            _ if block == dependence.fork => return false,
+            (End::Exit { .. }, _) => return false,
+            (End::Branch { yes, no, .. }, Some(holds)) => work.push(if holds { *yes } else { *no }),
+            _ => work.extend(flow.successors[block.index()].iter().copied()),
+        }
+    }
+    true
 }
 
 /// Steps into a condition.

@@ -220,6 +220,7 @@ fn waits(callee: &Expr, name: &str, words: &Words) -> bool {
             let of_group = |on: &[String]| !on.is_empty();
             let in_groups = matches!(before, Some("cg" | "cooperative_groups")) || name == "sync";
             words.barrier(name).iter().any(|row| !of_group(&row.on) || in_groups)
+                || words.vote_spelled(name).is_some()
                 || words.barrier_method(name).iter().any(|row| row.on.iter().any(|on| Some(on.as_str()) == before))
         }
         // `Reduce(temp).Sum(x)`, whatever `Reduce` stands for.

@@ -115,9 +115,9 @@ impl Builder<'_> {
     pub fn qualifier(&mut self, path: &Path) -> Qualifier {
         let mut so_far = Qualifier::None;
         let before = &path.segments[..path.segments.len().saturating_sub(1)];
-        for segment in before {
+        for (segment, next) in before.iter().zip(path.segments.iter().skip(1)) {
             so_far = match so_far {
-                Qualifier::None => self.first_qualifier(segment, path.global),
+                Qualifier::None => self.first_qualifier(segment, next, path.global),
                 Qualifier::Namespace(mut names) => {
                     if let Found::Type(ty) = self.find_type_item(segment, Some(&names)) {
                         Qualifier::Type(ty)
@@ -137,7 +137,7 @@ impl Builder<'_> {
         so_far
     }
 
-    fn first_qualifier(&mut self, segment: &Segment, global: bool) -> Qualifier {
+    fn first_qualifier(&mut self, segment: &Segment, next: &Segment, global: bool) -> Qualifier {
         let mut at = if global { None } else { Some(self.scope) };
         while let Some(id) = at {
             match self.scope_at(id).names.get(&segment.name).cloned() {
@@ -166,13 +166,26 @@ impl Builder<'_> {
             }
             at = self.scope_at(id).parent;
         }
-        if let Found::Type(ty) = self.find_type_item(segment, None) {
+        if !self.is_namespace_of(segment, next)
+            && let Found::Type(ty) = self.find_type_item(segment, None)
+        {
             return Qualifier::Type(ty);
         }
         if segment.args.is_some() || self.words.library(&segment.name).is_some() {
             return Qualifier::Type(self.named(segment));
         }
         Qualifier::Namespace(self.expand_namespace(&segment.name))
+    }
+
+    /// A namespace that has the next name of a path, where a class of the same name as the namespace is out of scope.
+    fn is_namespace_of(&self, segment: &Segment, next: &Segment) -> bool {
+        let program = self.program;
+        let types = self.visible(&segment.name, None, true);
+        let Some(first) = types.first().filter(|_| segment.args.is_none()) else { return false };
+        let scope = &program.item(*first).scope;
+        let here = &program.item(self.scope_at(self.scope).item).scope;
+        let is_in_scope = here.starts_with(scope) || self.used_namespaces().iter().any(|used| ends_with(scope, used));
+        !is_in_scope && !self.visible(&next.name, Some(std::slice::from_ref(&segment.name)), false).is_empty()
     }
 
     /// A namespace by its own name or an alias in the file.

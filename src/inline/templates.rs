@@ -3,10 +3,13 @@
 use super::builder::Builder;
 use super::memo::ClassKey;
 use super::names::Found;
+use super::program::ItemKind;
 use super::scope::{Binding, ScopeId};
-use super::types::{Bound, ClassTy, GroupTy, Ty};
+use super::types::{Bound, ClassTy, GroupTy, INT, Ty};
+use super::values::Ev;
 use crate::graph::{ItemId, Op, Source};
 use crate::program::*;
+use crate::text::Span;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -217,6 +220,45 @@ impl Builder<'_> {
         let value = self.emit_at_entry(Op::Source(open));
         self.unbound.insert(key, value);
         value
+    }
+
+    /// `Group::size()` of a type that nobody gave: one number, a multiple of what it is in the only class in view that it may be.
+    pub fn size_of_open_type(&mut self, path: &Path, span: Span) -> Option<Ev> {
+        let [class @ .., last] = &path.segments[..] else { return None };
+        if class.is_empty() || last.args.is_some() {
+            return None;
+        }
+        let Ty::Param(open) = self.resolve_path(&Path { segments: class.to_vec(), global: path.global }) else {
+            return None;
+        };
+        let times = self.factor_of_only_method(&last.name)?;
+        let root = self.graph.frames.first().map_or(self.item, |root| root.function);
+        let some = self.unbound_value(root, &Name::from(format!("{open}::{}()", last.name)));
+        let times = self.int(times, span);
+        Some(Ev::value(self.emit(Op::Binary(BinaryOp::Mul, times, some), span), INT))
+    }
+
+    /// The number that `return 32 * N;` is a multiple of, in the only static method of that name without parameters.
+    fn factor_of_only_method(&self, name: &Name) -> Option<i64> {
+        let program = self.program;
+        let visible = program.visible(self.item, name);
+        let mut methods = visible.iter().filter_map(|id| {
+            let item = program.item(*id);
+            let is_such = item.kind == ItemKind::Function && item.class.is_some() && item.is_static && item.has_body;
+            is_such.then(|| program.function(*id)).flatten().filter(|method| method.params.is_empty())
+        });
+        let (Some(only), None) = (methods.next(), methods.next()) else { return None };
+        let StmtKind::Block(body) = &only.body.kind else { return None };
+        let [Stmt { kind: StmtKind::Return(Some(result)), .. }] = &body[..] else { return None };
+        let (mut factor, mut work) = (1i64, vec![result]);
+        while let Some(part) = work.pop() {
+            match &part.kind {
+                ExprKind::Int { value, .. } => factor = factor.checked_mul(*value)?,
+                ExprKind::Binary(BinaryOp::Mul, a, b) => work.extend([a.as_ref(), b.as_ref()]),
+                _ => {}
+            }
+        }
+        (factor > 1).then_some(factor)
     }
 
     // Classes

@@ -36,6 +36,11 @@ impl Builder<'_> {
             let written = Name::from(format!("{}::{name}", class[class.len() - 1].name));
             return self.call_group_method(&group, written, &name, args, span);
         }
+        if args.is_empty()
+            && let Some(size) = self.size_of_open_type(path, span)
+        {
+            return size;
+        }
         // `NamedBarrier::sync(threads, id)`, or by another name for the class
         if let Some((_, class)) = path.segments.split_last()
             && let Some(spelled) = class.last().map(|class| class.name.clone())
@@ -249,6 +254,9 @@ impl Builder<'_> {
 
     /// A function nobody shows: as uniform as its arguments, and it may write what they point to.
     pub fn call_unseen(&mut self, name: &Name, list: &[Arg], span: Span) -> Ev {
+        if let Some(row) = self.words.vote_spelled(name) {
+            return self.barrier_by_row(&row, name.clone(), None, list, span);
+        }
         let mut from = self.arg_values(list);
         let plain =
             |arg: &Arg| !matches!(arg.ty().value(), Ty::Pointer(_) | Ty::Array(..) | Ty::Class(_) | Ty::Named(_));

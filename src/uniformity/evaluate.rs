@@ -309,6 +309,8 @@ pub fn roots(values: &Values, address: Symbol) -> Vec<Symbol> {
 /// The same, where pointers that an argument holds as members are told apart: `p.rows`, `p.sums`.
 pub fn buffers(values: &Values, address: Symbol) -> Vec<Symbol> {
     let base = values.symbols.base(address);
+    // A pointer that was null before it was set leads to no object then.
+    let is_null = |base: Symbol| values.symbols.as_int(base) == Some(0);
     let leads_on = matches!(
         values.symbols.node(base),
         Node::Select(..)
@@ -318,7 +320,7 @@ pub fn buffers(values: &Values, address: Symbol) -> Vec<Symbol> {
             )
     );
     if !leads_on {
-        return vec![base];
+        return if is_null(base) { Vec::new() } else { vec![base] };
     }
     let mut found = Vec::new();
     let mut seen = FxHashSet::default();
@@ -345,6 +347,7 @@ pub fn buffers(values: &Values, address: Symbol) -> Vec<Symbol> {
                 );
             }
             Node::Leaf(Leaf::Source(Source::Param { .. })) => found.push(member_of(&values.symbols, at)),
+            _ if is_null(base) => {}
             _ => found.push(base),
         }
     }

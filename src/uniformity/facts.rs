@@ -10,6 +10,7 @@ mod threads;
 pub use bounds::Bounds;
 pub use threads::{Column, Thread};
 
+use super::butterfly::Bits;
 use super::extent::{Agreement, Extent};
 use super::shape::Shape;
 use super::symbols::{Leaf, Node, Operator, Symbol, Symbols};
@@ -23,11 +24,13 @@ pub struct Facts<'a> {
     /// Agreement of the leaves the graph knows; what is missing agrees everywhere.
     pub leaves: &'a FxHashMap<Symbol, Agreement>,
     memo: RefCell<FxHashMap<Symbol, Agreement>>,
+    /// By value, bits of a lane's number that make no difference to it.
+    pub(super) blind: RefCell<FxHashMap<Symbol, Bits>>,
 }
 
 impl<'a> Facts<'a> {
     pub fn new(symbols: &'a Symbols, shape: &'a Shape, leaves: &'a FxHashMap<Symbol, Agreement>) -> Facts<'a> {
-        Facts { symbols, shape, leaves, memo: RefCell::default() }
+        Facts { symbols, shape, leaves, memo: RefCell::default(), blind: RefCell::default() }
     }
 
     pub fn agreement(&self, symbol: Symbol) -> Agreement {
@@ -69,6 +72,7 @@ impl<'a> Facts<'a> {
         if let Some(exact) = self.by_enumeration(symbol) {
             return plain.at_least(exact);
         }
+        let plain = plain.at_least(self.across_lanes(symbol));
         match node {
             Node::Binary(Operator::Negative, difference, _) => match self.sign(*difference) {
                 Some(_) => Agreement::GRID,
@@ -93,7 +97,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn leaf(&self, symbol: Symbol, leaf: &Leaf) -> Agreement {
+    pub(super) fn leaf(&self, symbol: Symbol, leaf: &Leaf) -> Agreement {
         match leaf {
             Leaf::Source(source) => self.source(source),
             Leaf::Iteration(_) | Leaf::Unset(_) => Agreement::GRID,

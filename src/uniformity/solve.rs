@@ -192,7 +192,10 @@ impl Structure<'_> {
                 let incoming = incoming.map(|value| facts.agreement(value)).fold(Agreement::GRID, Agreement::meet);
                 incoming.meet(forks(&self.forks_of_join(*block)))
             }
-            Leaf::Left(header, inner) => facts.agreement(*inner).meet(forks(&self.forks_of_exit(*header))),
+            Leaf::Left(header, inner) => {
+                let plain = facts.agreement(*inner).meet(forks(&self.forks_of_exit(*header)));
+                plain.at_least(facts.symbols.butterflies.behind_loop(leaf))
+            }
             Leaf::Load(_) => match (self.values.loads.get(&leaf), inputs) {
                 (Some(load), _) => {
                     let control = |block: BlockId| {

@@ -100,6 +100,8 @@ pub struct Symbols {
     /// Number of array dimensions of each object.
     dimensions: Vec<u8>,
     rank: Option<RankPattern>,
+    /// What lanes make of their own value and a partner's.
+    pub butterflies: super::butterfly::Butterflies,
     /// Choices that were written out before.
     selects: FxHashMap<[Symbol; 3], Symbol>,
     /// What has been worked out of expressions alone.
@@ -141,6 +143,7 @@ impl Symbols {
             addresses: Vec::new(),
             dimensions,
             rank: None,
+            butterflies: super::butterfly::Butterflies::default(),
             selects: FxHashMap::default(),
             known: RefCell::default(),
             seen: RefCell::default(),
