@@ -26,7 +26,8 @@ pub fn change_nothing(check: &Check, inst: InstId, dependence: Dependence, need:
     let Some(loads) = racing_loads(check, on, need) else { return false };
     let pair = Pair { check, inst, dependence, need };
     loads.iter().all(|(load, race)| {
-        let mut parting = race.writes.iter().filter(|(_, parted)| *parted <= need).map(|(write, _)| *write);
+        let mut parting =
+            race.writes.iter().filter(|(_, parted)| *parted <= need.max(Extent::WARP)).map(|(write, _)| *write);
         let access = |inst: InstId| check.analysed.values.writes.iter().find(|write| write.inst == inst);
         parting.all(|write| {
             pair.leads_away(load, race, write)
@@ -109,7 +110,7 @@ impl Pair<'_, '_> {
 
     /// The group whose barriers hold the write back: the writer may be of another warp, or of another block.
     fn ordering(&self, load: &Access, race: &Race, write: &Access) -> Extent {
-        match self.need {
+        match self.need.max(Extent::WARP) {
             _ if !race.within_block => Extent::GRID,
             Extent::WARP if self.check.memory().comes_from_another_warp(&self.check.facts, load, write) => {
                 Extent::BLOCK

@@ -61,11 +61,9 @@ pub fn ways(check: &Check, inst: InstId, dependence: Dependence) -> Ways {
             ways.goes_on = true;
             continue;
         }
-        // Where all who come pass, behind the fork: from there on, later forks decide. In a loop they may pass on another trip.
-        let rejoins = analysed.flow.dominates(block, barrier)
-            && !analysed.flow.dominates(block, dependence.fork)
-            && analysed.flow.common_loop(dependence.fork, barrier).is_none();
-        if block == barrier || rejoins || std::mem::replace(&mut seen[block.index()], true) {
+        // Where all who come pass, behind the fork: from there on, later forks decide.
+        let rejoins = analysed.flow.dominates(block, barrier) && !analysed.flow.dominates(block, dependence.fork);
+        if rejoins || std::mem::replace(&mut seen[block.index()], true) {
             continue;
         }
         if ways.goes_on && (ways.ends || !some_end) && (ways.returns || !some_return) {
