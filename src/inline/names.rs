@@ -166,8 +166,8 @@ impl Builder<'_> {
             }
             at = self.scope_at(id).parent;
         }
-        if !self.is_namespace_of(segment, next)
-            && let Found::Type(ty) = self.find_type_item(segment, None)
+        if let Found::Type(ty) = self.find_type_item(segment, None)
+            && !self.hides_namespace(&ty, segment, next)
         {
             return Qualifier::Type(ty);
         }
@@ -177,15 +177,16 @@ impl Builder<'_> {
         Qualifier::Namespace(self.expand_namespace(&segment.name))
     }
 
-    /// A namespace that has the next name of a path, where a class of the same name as the namespace is out of scope.
-    fn is_namespace_of(&self, segment: &Segment, next: &Segment) -> bool {
+    /// The class is out of scope, and a namespace of the same name has what stands next in the path.
+    fn hides_namespace(&self, ty: &Ty, segment: &Segment, next: &Segment) -> bool {
+        let Ty::Class(class) = ty else { return false };
         let program = self.program;
-        let types = self.visible(&segment.name, None, true);
-        let Some(first) = types.first().filter(|_| segment.args.is_none()) else { return false };
-        let scope = &program.item(*first).scope;
+        let scope = &program.item(class.item).scope;
         let here = &program.item(self.scope_at(self.scope).item).scope;
-        let is_in_scope = here.starts_with(scope) || self.used_namespaces().iter().any(|used| ends_with(scope, used));
-        !is_in_scope && !self.visible(&next.name, Some(std::slice::from_ref(&segment.name)), false).is_empty()
+        segment.args.is_none()
+            && !here.starts_with(scope)
+            && !self.used_namespaces().iter().any(|used| ends_with(scope, used))
+            && !self.visible(&next.name, Some(std::slice::from_ref(&segment.name)), false).is_empty()
     }
 
     /// A namespace by its own name or an alias in the file.
