@@ -104,9 +104,13 @@ impl Builder<'_> {
         true
     }
 
-    /// `width()` is a type of functions only if `width` is a type.
+    /// `width()` is a type of functions only if `width` is a type. What takes arguments stays open: `is_power_of_2(N)` picks
+    /// the steps of sorting networks, of which there are more than can be followed.
     fn is_call_of_function(&mut self, expr: &Expr) -> bool {
-        let ExprKind::Call { callee, .. } = &expr.kind else { return false };
+        let ExprKind::Call { callee, args } = &expr.kind else { return false };
+        if !args.is_empty() {
+            return false;
+        }
         let ExprKind::Name(path) = &callee.kind else { return false };
         match self.find(path) {
             Found::Functions(_) => true,
