@@ -63,6 +63,8 @@ pub struct Check<'a> {
     crowds: std::cell::OnceCell<Vec<reach::Reach>>,
     /// Who comes where, in blocks of all sizes.
     sizes: std::cell::OnceCell<Vec<reach::Reach>>,
+    /// By part and fork: `Analysed::agree_within`.
+    within: std::cell::RefCell<FxHashMap<(Symbol, BlockId), bool>>,
     /// By block: `sizes::asking`.
     asking: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<[BlockId]>>>,
     /// Whether some thread ends by a written return or exit, and whether some function returns early.
@@ -160,6 +162,7 @@ impl<'a> Check<'a> {
             crowds: Default::default(),
             sizes: Default::default(),
             asking: Default::default(),
+            within: Default::default(),
             exits: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
             witness_steps: std::cell::Cell::new(MAX_WITNESS_STEPS),
@@ -195,6 +198,16 @@ impl<'a> Check<'a> {
             }
         }
         true
+    }
+
+    /// `Analysed::agree_within`, asked once.
+    pub fn agree_within(&self, part: Symbol, fork: BlockId) -> bool {
+        let found = self.within.borrow().get(&(part, fork)).copied();
+        found.unwrap_or_else(|| {
+            let agree = self.analysed.agree_within(part, fork);
+            self.within.borrow_mut().insert((part, fork), agree);
+            agree
+        })
     }
 
     /// `conditions::known`, asked once.

@@ -230,6 +230,14 @@ impl Analysed<'_> {
         Facts::new(&self.values.symbols, &self.shape, &self.solution.leaves)
     }
 
+    /// The threads of one part of the warp, which a mask or the making of a group stands for, go one way at a fork.
+    pub fn agree_within(&self, part: Symbol, fork: BlockId) -> bool {
+        let Some(on) = self.values.condition[fork.index()] else { return true };
+        let solution = solve::solve_within(self.graph, &self.flow, &self.shape, &self.values, &[on], Some(part));
+        let facts = Facts::new(&self.values.symbols, &self.shape, &solution.leaves);
+        facts.agreement(on).shown >= extent::Extent::WARP
+    }
+
     /// A condition on the thread index that holds for all threads below the width, or for none, and not for the next one:
     /// the code reckons with larger blocks.
     fn tells_threads_apart_at(&self, width: u32) -> bool {

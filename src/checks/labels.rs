@@ -17,11 +17,12 @@ impl Check<'_> {
         if !matches!(barrier.result, Outcome::Group | Outcome::Peers) {
             return false;
         }
-        barrier
-            .operands
-            .iter()
-            .map(|key| self.analysed.symbol(*key))
-            .any(|key| self.facts.follows_from(on, key, Extent::WARP) || self.has_label_of_its_own(key, on))
+        self.agree_within(self.analysed.symbol(by), fork)
+            || barrier
+                .operands
+                .iter()
+                .map(|key| self.analysed.symbol(*key))
+                .any(|key| self.facts.follows_from(on, key, Extent::WARP) || self.has_label_of_its_own(key, on))
     }
 
     /// Those who go one way at a fork have a label that nobody else has: `used ? bin & 0xff : ~0u`.

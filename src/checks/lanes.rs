@@ -24,8 +24,12 @@ pub const ALL: u32 = u32::MAX;
 pub const DIFFERENT: &str = "lanes that name each other come with different masks";
 
 pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>) -> Option<Verdict> {
-    let splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
+    let mut splitting: Vec<Dependence> = splitting(check, inst, check.analysed.block(inst));
     let mask = mask.map(|mask| check.analysed.symbol(mask));
+    // Lanes with masks of their own may go ways of their own.
+    if let Some(mask) = mask.filter(|mask| check.facts.agreement(*mask).shown < Extent::WARP) {
+        splitting.retain(|each| !check.agree_within(mask, each.fork));
+    }
     match by_several_ways(check, inst, mask) {
         None => one_way(check, inst, barrier, mask, passed_by_all(splitting)),
         Some(Fit::Exact) => None,

@@ -78,8 +78,17 @@ impl Agreement {
         }
     }
 
+    /// The higher of the two: each is shown by itself.
+    pub fn or(self, other: Agreement) -> Agreement {
+        Agreement {
+            shown: self.shown.max(other.shown),
+            hoped: self.hoped.max(other.hoped),
+            ordered: self.ordered.max(other.ordered),
+        }
+    }
+
     pub fn at_least(self, extent: Extent) -> Agreement {
-        Agreement { shown: self.shown.max(extent), hoped: self.hoped.max(extent), ordered: self.ordered.max(extent) }
+        self.or(Agreement::of(extent))
     }
 
     pub fn at_most(self, extent: Extent) -> Agreement {

@@ -203,12 +203,7 @@ impl<'a> Facts<'a> {
 impl Agreement {
     /// Raised to `run`, but no further than `rest` reaches.
     fn at_least_in(self, run: Agreement, rest: Agreement) -> Agreement {
-        let reach = run.meet(rest);
-        Agreement {
-            shown: self.shown.max(reach.shown),
-            hoped: self.hoped.max(reach.hoped),
-            ordered: self.ordered.max(reach.ordered),
-        }
+        self.or(run.meet(rest))
     }
 }
 

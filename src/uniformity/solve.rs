@@ -32,6 +32,19 @@ const MAX_SINGLE: usize = 1_000_000;
 const PARTS: usize = 32;
 
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
+    solve_within(graph, flow, shape, values, wanted, None)
+}
+
+/// The same among the threads of a part of the warp only, which a mask or the making of a group stands for: they agree on
+/// what the collectives of their part give.
+pub fn solve_within(
+    graph: &Graph,
+    flow: &Flow,
+    shape: &Shape,
+    values: &Values,
+    wanted: &[Symbol],
+    part: Option<Symbol>,
+) -> Solution {
     let order = Order::new(graph, flow, values, shape.most_threads());
     let memory = Memory::new(order, values);
     let mut structure = Structure {
@@ -42,6 +55,7 @@ pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted:
         control: RefCell::default(),
         passed_on: FxHashMap::default(),
         memory,
+        part,
     };
     let mut leaves = structure.relevant(wanted);
     structure.passed_on = passed_on(values, flow, &leaves);
@@ -102,6 +116,11 @@ pub fn control(graph: &Graph, flow: &Flow, values: &Values, facts: &Facts, block
         .fold(Agreement::GRID, Agreement::meet)
 }
 
+/// The group is one of the parts that another one was split into.
+fn is_part(graph: &Graph, by: InstId) -> bool {
+    matches!(&graph.insts[by.index()].op, Op::Barrier(barrier) if barrier.result == Outcome::Group)
+}
+
 struct Structure<'a> {
     graph: &'a Graph,
     flow: &'a Flow,
@@ -112,6 +131,8 @@ struct Structure<'a> {
     /// By value at a join, or choice, that is only another one, passed on: which.
     passed_on: FxHashMap<Symbol, Option<Symbol>>,
     memory: Memory<'a>,
+    /// The part of the warp that is looked at, if it is not all of it.
+    part: Option<Symbol>,
 }
 
 impl Structure<'_> {
@@ -163,6 +184,9 @@ impl Structure<'_> {
                 {
                     work.extend(barrier.source_lane.map(|lane| self.values.of[lane.index()]));
                     work.extend(barrier.width.map(|width| self.values.of[width.index()]));
+                    if let Group::Lanes { mask } = barrier.group {
+                        work.extend(mask.map(|mask| self.values.of[mask.index()]));
+                    }
                 }
             }
         }
@@ -225,28 +249,24 @@ impl Structure<'_> {
             Op::Unknown { .. } => operands,
             Op::Coalesce => Agreement::of(Extent::WARP),
             Op::Barrier(barrier) => {
-                let group = match &barrier.group {
-                    Group::Lanes { .. } | Group::Formed { .. } | Group::Counted { .. } => Extent::WARP,
-                    Group::Tile { size } => Extent::of_size(*size),
-                    Group::Block | Group::Named { .. } | Group::Object { .. } => Extent::BLOCK,
-                    Group::Cluster => Extent::CLUSTER,
-                    Group::Grid => Extent::GRID,
-                };
+                let group = self.reach(facts, &barrier.group);
                 match &barrier.result {
-                    Outcome::Uniform | Outcome::Ballot(_) => operands.at_least(group),
+                    Outcome::Uniform | Outcome::Ballot(_) => operands.or(group),
                     Outcome::Shuffle => {
                         let width = barrier.width.map(|width| self.values.of[width.index()]);
                         let reach = match width {
+                            // The lane that is read is one of the warp's, whichever the mask names.
+                            None if matches!(barrier.group, Group::Lanes { .. }) => Agreement::of(Extent::WARP),
                             None => group,
                             Some(width) => match self.values.symbols.as_int(width) {
-                                Some(width @ 1..=32) => Extent::of_size(width as u32),
-                                _ => Extent::THREAD,
+                                Some(width @ 1..=32) => Agreement::of(Extent::of_size(width as u32)),
+                                _ => Agreement::THREAD,
                             },
                         };
                         let lane = barrier
                             .source_lane
                             .map_or(Agreement::GRID, |lane| facts.agreement(self.values.of[lane.index()]));
-                        if lane.shown >= reach { operands.at_least(reach) } else { operands }
+                        if lane.shown >= reach.shown { operands.or(reach) } else { operands }
                     }
                     // A lane's own copy of what is the same in all lanes.
                     Outcome::PerThread
@@ -266,6 +286,22 @@ impl Structure<'_> {
             }
             _ => Agreement::THREAD,
         }
+    }
+
+    /// Over whom a collective's answer is one: those who share a mask, or a part of a group.
+    fn reach(&self, facts: &Facts, group: &Group) -> Agreement {
+        let of = |value: InstId| self.values.of[value.index()];
+        Agreement::of(match *group {
+            Group::Lanes { mask: Some(mask) } if self.part != Some(of(mask)) => {
+                return facts.agreement(of(mask)).at_most(Extent::WARP);
+            }
+            Group::Formed { by } if self.part != Some(of(by)) && is_part(self.graph, by) => Extent::THREAD,
+            Group::Lanes { .. } | Group::Formed { .. } | Group::Counted { .. } => Extent::WARP,
+            Group::Tile { size } => Extent::of_size(size),
+            Group::Block | Group::Named { .. } | Group::Object { .. } => Extent::BLOCK,
+            Group::Cluster => Extent::CLUSTER,
+            Group::Grid => Extent::GRID,
+        })
     }
 
     /// Forks whose ways come together at a block, in the same trip of the loops round it.
