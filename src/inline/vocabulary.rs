@@ -436,9 +436,15 @@ impl Builder<'_> {
         };
         let result = barrier.result.clone();
         let value = self.emit(Op::Barrier(Box::new(barrier)), span);
-        // What a collective hands out through pointers: a predicate, a copy.
-        for arg in list {
+        // What a collective hands out: a predicate, a copy.
+        for (position, arg) in list.iter().enumerate() {
             let Some(ev) = &arg.ev else { continue };
+            if let What::Place(address) = ev.what
+                && row.gives == Some(position)
+            {
+                self.store(address, value, span);
+                continue;
+            }
             let address = match (&ev.what, ev.ty.value()) {
                 (What::Place(address), Ty::Array(..)) => *address,
                 (What::Value(address), Ty::Pointer(pointee))
