@@ -71,6 +71,8 @@ pub struct BarrierRow {
     pub lane: Option<usize>,
     /// Position of a shuffle's width.
     pub width: Option<usize>,
+    /// Position of a variable that is given the result, too, by reference.
+    pub gives: Option<usize>,
     /// Position of a function that one thread of the group runs.
     pub runs: Option<usize>,
     /// Threads wait here; an arrive does not.
@@ -137,6 +139,7 @@ pub struct GroupRow {
     /// What group it is.
     pub kind: GroupMaker,
     /// Names of its class.
+    #[serde(default)]
     pub types: Vec<String>,
 }
 
@@ -330,6 +333,42 @@ pub enum Attribute {
     Nothing,
 }
 
+impl Attribute {
+    /// What CUDA has for it.
+    fn spelling(self) -> &'static str {
+        match self {
+            Attribute::Kernel => "__global__",
+            Attribute::Device => "__device__",
+            Attribute::Host => "__host__",
+            Attribute::Shared => "__shared__",
+            Attribute::Constant => "__constant__",
+            Attribute::Managed => "__managed__",
+            Attribute::LaunchBounds => "__launch_bounds__",
+            Attribute::BlockSize => "__block_size__",
+            Attribute::ClusterDims => "__cluster_dims__",
+            Attribute::Nothing => "",
+        }
+    }
+
+    /// It says something of the launch, in arguments.
+    fn has_arguments(self) -> bool {
+        matches!(self, Attribute::LaunchBounds | Attribute::BlockSize | Attribute::ClusterDims)
+    }
+}
+
+impl AttributeRow {
+    /// The words as macros, `NAME=REPLACEMENT`: what reads declarations knows CUDA's own words alone.
+    pub fn macros(&self) -> impl Iterator<Item = String> + '_ {
+        let cuda = self.means.spelling();
+        let (parameters, arguments) = match (self.arguments, self.means.has_arguments()) {
+            (true, true) => ("(...)", "(__VA_ARGS__)"),
+            (true, false) => ("(...)", ""),
+            (false, _) => ("", ""),
+        };
+        self.words.iter().map(move |word| format!("{word}{parameters}={cuda}{arguments}"))
+    }
+}
+
 /// A function of which only the meaning matters.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -423,7 +462,7 @@ pub struct Words {
     numbered_classes: FxHashSet<String>,
     loads: FxHashMap<String, bool>,
     stops: FxHashMap<String, Stop>,
-    attributes: FxHashMap<String, (Attribute, bool)>,
+    attributes: FxHashMap<String, Attribute>,
     functions: FxHashMap<String, FunctionKind>,
     constants: FxHashMap<String, i64>,
     atomic_prefixes: Vec<String>,
@@ -519,7 +558,7 @@ impl Words {
             put(&mut self.stops, &row.names, row.is);
         }
         for row in &table.attribute {
-            put(&mut self.attributes, &row.words, (row.means, row.arguments));
+            put(&mut self.attributes, &row.words, row.means);
         }
         for row in &table.function {
             put(&mut self.functions, &row.names, row.is);
@@ -569,7 +608,7 @@ impl Words {
 
     /// The words of all attributes with a meaning that is `wanted`.
     pub fn attribute_words(&self, wanted: impl Fn(Attribute) -> bool) -> Vec<String> {
-        let attributes = self.attributes.iter().filter(|(_, (means, _))| wanted(*means));
+        let attributes = self.attributes.iter().filter(|(_, means)| wanted(**means));
         attributes.map(|(word, _)| word.clone()).collect()
     }
 
@@ -624,11 +663,6 @@ impl Words {
 
     pub fn stop(&self, name: &str) -> Option<Stop> {
         self.stops.get(name).copied()
-    }
-
-    /// The attribute, and whether arguments follow it.
-    pub fn attribute(&self, word: &str) -> Option<(Attribute, bool)> {
-        self.attributes.get(word).copied()
     }
 
     pub fn function(&self, name: &str) -> Option<FunctionKind> {

@@ -267,10 +267,12 @@ fn options(
         undefines: settings.undefine.clone(),
         of_file: BTreeMap::new(),
     };
-    let Some(commands) = commands else { return options };
     let name_of = |define: &str| define.split(['=', '(']).next().unwrap_or_default().to_string();
     let settled: FxHashSet<String> =
         options.defines.iter().chain(&options.undefines).map(|define| name_of(define)).collect();
+    let attributes = settings.words.attribute.iter().flat_map(|row| row.macros());
+    options.defines.extend(attributes.filter(|define| !settled.contains(&name_of(define))));
+    let Some(commands) = commands else { return options };
     for (path, _) in sources {
         let flags = commands.flags(Path::new(path));
         for folder in &flags.include_dirs {

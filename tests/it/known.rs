@@ -68,6 +68,29 @@ fn barriers_of_the_users_own() {
 }
 
 #[test]
+fn attributes_of_the_users_own() {
+    let folder = Folder::new("known-attributes");
+    folder.write(
+        "a.cu",
+        "#include <words.h>\nENTRY void LIMIT(64) k(int *v) {\n    IN_BLOCK int some;\n    if (threadIdx.x == 0) some = v[0];\n    \
+         if (threadIdx.x < 64) __syncthreads();\n    if (threadIdx.x < 63) __syncthreads();\n    if (some) __syncthreads();\n}\n\
+         ENTRY void early(int *v) {\n    IN_BLOCK int some;\n    if (threadIdx.x == 0) some = v[0];\n    if (some) __syncthreads();\n}\n\
+         NAMED(\"k\") void OF((64, 1, 1)) whole(int *v) {\n    if (threadIdx.x < 64) __syncthreads();\n    \
+         if (threadIdx.x >= 32) __syncthreads();\n}\n",
+    );
+    assert_eq!(check(&folder), []);
+    folder.write(
+        "synclint.toml",
+        "[[attribute]]\nwords = [\"ENTRY\"]\nmeans = \"kernel\"\n[[attribute]]\nwords = [\"IN_BLOCK\"]\nmeans = \"shared\"\n\
+         [[attribute]]\nwords = [\"NAMED\"]\nmeans = \"kernel\"\narguments = true\n\
+         [[attribute]]\nwords = [\"LIMIT\"]\nmeans = \"launch-bounds\"\narguments = true\n\
+         [[attribute]]\nwords = [\"OF\"]\nmeans = \"block-size\"\narguments = true\n",
+    );
+    let expected = [at("divergent-branch", 6), at("racy-broadcast", 12), at("divergent-branch", 16)];
+    assert_eq!(check(&folder), expected);
+}
+
+#[test]
 fn a_finding_names_the_launches_it_holds_for() {
     let folder = Folder::new("known-launches");
     folder.write(
