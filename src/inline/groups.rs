@@ -148,6 +148,13 @@ impl Builder<'_> {
         self.group_value(group, name, span)
     }
 
+    /// A position along three axes, told by a rank.
+    fn position_by(&mut self, rank: Source, span: Span) -> Ev {
+        let rank = self.source(rank, span);
+        let parts = ["x", "y", "z"].map(|name| (Name::from(name), self.unknown(vec![rank], span)));
+        Ev::parts(parts.to_vec(), Ty::vector("dim3", UNSIGNED, 3))
+    }
+
     /// What a group says of itself and of the thread in it.
     pub fn group_value(&mut self, group: &GroupTy, name: &Name, span: Span) -> Ev {
         let unsigned = |value: Value| Ev::value(value, UNSIGNED);
@@ -168,6 +175,8 @@ impl Builder<'_> {
                 let start = self.emit(Op::Binary(BinaryOp::Mul, block, size), span);
                 Ev::value(self.emit(Op::Binary(BinaryOp::Add, start, rank), span), Ty::Int { bits: 64, signed: false })
             }
+            (GroupTy::Grid, "cluster_rank") => unsigned(self.source(Source::ClusterIndex, span)),
+            (GroupTy::Grid, "cluster_index") => self.position_by(Source::ClusterIndex, span),
             (GroupTy::Grid, _) => unsigned(self.source(Source::Launch(Name::from(format!("grid.{name}"))), span)),
             (GroupTy::Cluster, "block_rank") => unsigned(self.source(Source::BlockInCluster, span)),
             (GroupTy::Cluster, "thread_rank") => {
@@ -177,11 +186,8 @@ impl Builder<'_> {
                 let start = self.emit(Op::Binary(BinaryOp::Mul, block, size), span);
                 unsigned(self.emit(Op::Binary(BinaryOp::Add, start, rank), span))
             }
-            (GroupTy::Cluster, "block_index") => {
-                let rank = self.source(Source::BlockInCluster, span);
-                let parts = ["x", "y", "z"].map(|name| (Name::from(name), self.unknown(vec![rank], span)));
-                Ev::parts(parts.to_vec(), Ty::vector("dim3", UNSIGNED, 3))
-            }
+            (GroupTy::Cluster, "block_index") => self.position_by(Source::BlockInCluster, span),
+            (GroupTy::Cluster, "thread_index") => self.position_by(Source::ThreadRank, span),
             (GroupTy::Cluster, "dim_blocks" | "dim_threads") => {
                 let parts = ["x", "y", "z"].map(|axis| {
                     let name = Name::from(format!("cluster.{name}.{axis}"));

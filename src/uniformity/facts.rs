@@ -145,18 +145,37 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// `blockIdx.x / 4` is the same in a cluster of four blocks along x.
+    /// `blockIdx.x / 4` is the same in a cluster of four blocks along x, and so is the same of their rank in the grid, whose
+    /// rows are whole clusters.
     fn over_clusters(&self, node: &Node, plain: Agreement) -> Agreement {
         if plain.shown == Extent::BLOCK
             && let Node::Binary(Operator::Div, value, by) = node
-            && let (Some(extents), Some(by)) = (self.shape.cluster, self.symbols.as_int(*by))
-            && let Node::Leaf(Leaf::Source(Source::BlockIdx(axis))) = self.symbols.node(*value)
-            && by > 0
-            && by % i64::from(extents[*axis as usize]) == 0
+            && let Node::Leaf(Leaf::Source(source)) = self.symbols.node(*value)
+            && self.is_of_clusters(source, *by)
         {
             return Agreement::of(Extent::CLUSTER);
         }
         plain
+    }
+
+    /// So many blocks in a row are whole clusters.
+    fn is_of_clusters(&self, counted: &Source, blocks: Symbol) -> bool {
+        match (self.shape.cluster, self.symbols.as_int(blocks), self.symbols.node(blocks)) {
+            (Some(extents), Some(blocks), _) if blocks > 0 => {
+                let run = match counted {
+                    Source::BlockIdx(axis) => extents[*axis as usize],
+                    Source::BlockRank if extents[1..] == [1, 1] => extents[0],
+                    _ => return false,
+                };
+                blocks % i64::from(run.max(1)) == 0
+            }
+            // A cluster of unknown shape is taken to lie along x.
+            (None, None, Node::Leaf(Leaf::Source(Source::Launch(name)))) => {
+                let is_line = matches!(counted, Source::BlockIdx(Axis::X) | Source::BlockRank);
+                is_line && matches!(&**name, "cluster.num_blocks" | "cluster.dim_blocks.x")
+            }
+            _ => false,
+        }
     }
 
     /// Where all threads have the same `key`, they have the same `symbol`: it is made of the key and of what a

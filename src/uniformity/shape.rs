@@ -70,6 +70,18 @@ impl Shape {
         }
     }
 
+    /// What a cluster of known shape says of its extents.
+    fn in_cluster(&self, name: &str) -> Option<i64> {
+        let [x, y, z] = self.cluster?.map(i64::from);
+        match name {
+            "cluster.num_blocks" => Some(x * y * z),
+            "cluster.dim_blocks.x" => Some(x),
+            "cluster.dim_blocks.y" => Some(y),
+            "cluster.dim_blocks.z" => Some(z),
+            _ => None,
+        }
+    }
+
     /// The symbol of a source at an instruction.
     pub fn symbol(&self, symbols: &mut Symbols, source: &Source, inst: InstId) -> Symbol {
         match source {
@@ -125,6 +137,15 @@ impl Shape {
             }
             // A cluster of one block has no other.
             Source::BlockInCluster if self.cluster == Some([1; 3]) => Symbols::ZERO,
+            Source::BlockInCluster if matches!(self.cluster, Some([_, 1, 1])) => {
+                let across = self.cluster.map_or(1, |[across, ..]| across);
+                let (block, across) = (symbols.source(Source::BlockIdx(Axis::X)), symbols.int(i64::from(across)));
+                symbols.rem(block, across)
+            }
+            Source::Launch(name) => match self.in_cluster(name) {
+                Some(number) => symbols.int(number),
+                None => symbols.source(source.clone()),
+            },
             Source::ActiveMask => symbols.leaf(Leaf::ActiveMask(inst)),
             // Each look at a clock or a random state is a value of its own.
             Source::Varying(_) => symbols.leaf(Leaf::Result(inst)),
