@@ -177,14 +177,8 @@ impl<'c, 'a> Ways<'c, 'a> {
     }
 
     fn stays(&self, symbol: Symbol, index: usize) -> bool {
-        let analysed = self.check.analysed;
-        let is_outside = |block: BlockId| !analysed.flow.in_loop(block, index);
-        analysed.values.symbols.leaves(symbol).iter().all(|leaf| match analysed.values.symbols.node(*leaf) {
-            Node::Leaf(Leaf::Source(_)) => true,
-            Node::Leaf(Leaf::Phi(block, _) | Leaf::Iteration(block)) => is_outside(*block),
-            Node::Leaf(Leaf::Load(inst) | Leaf::Result(inst)) => is_outside(analysed.block(*inst)),
-            _ => false,
-        })
+        let memory = self.check.memory();
+        self.check.analysed.values.symbols.all_leaves(symbol, |leaf| memory.stays(leaf, index))
     }
 
     /// A load stands for its address until something is written.

@@ -259,7 +259,7 @@ impl Memory<'_> {
     }
 
     /// The same on all trips of the loop.
-    fn stays(&self, leaf: Symbol, round: usize) -> bool {
+    pub fn stays(&self, leaf: Symbol, round: usize) -> bool {
         let is_outside = |block: BlockId| !self.order.flow.in_loop(block, round);
         match self.values.symbols.node(leaf) {
             Node::Leaf(Leaf::Source(_) | Leaf::Unset(_)) => true,
