@@ -3,7 +3,10 @@
 use super::program::{Item, ItemKind, Lowered, Origin, Program};
 use crate::graph::ItemId;
 use crate::lower::{self, Parser};
-use crate::program::{Declaration, Function, Name, Stmt, StmtKind, TemplateParam};
+use crate::program::{
+    Declaration, Expr, ExprKind, Function, Name, Path, Segment, Stmt, StmtKind, TemplateArg, TemplateParam, Type,
+    TypeKind,
+};
 use crate::source::items;
 use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId, Span};
@@ -127,7 +130,10 @@ impl OfTree<'_> {
             }
             if let Some(class) = around {
                 let text = self.item_text(class);
+                let name = self.tree.item(class).name.clone();
                 let mut all = lower::class(parser, &text.text).template;
+                let params = function.params.iter_mut().map(|param| &mut param.ty);
+                params.chain([&mut function.result]).for_each(|ty| with_own_arguments(ty, &name, &all));
                 all.append(&mut function.template);
                 function.template = all;
             }
@@ -200,6 +206,33 @@ impl Origin for OfTree<'_> {
             *self.kept.get_mut() -= text.text.len();
         }
     }
+}
+
+/// Within a template its name alone is the class with its own parameters as arguments.
+fn with_own_arguments(ty: &mut Type, name: &Name, template: &[TemplateParam]) {
+    let mut kind = &mut ty.kind;
+    let path = loop {
+        match kind {
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => kind = &mut inner.kind,
+            TypeKind::Named(path) => break path,
+            _ => return,
+        }
+    };
+    let [only] = &mut path.segments[..] else { return };
+    if only.name != *name || only.args.is_some() || template.is_empty() {
+        return;
+    }
+    let args = template.iter().filter_map(|param| {
+        let (name, pack) = match param {
+            TemplateParam::Type { name, pack, .. } | TemplateParam::Value { name, pack, .. } => (name, *pack),
+            TemplateParam::Template { name } => (name, false),
+        };
+        let path = Path { segments: vec![Segment { name: name.clone()?, args: None }], global: false };
+        let expr = Expr { kind: ExprKind::Name(path.clone()), span: Span::default() };
+        let arg = TemplateArg::Either(Type::plain(TypeKind::Named(path)), expr);
+        Some(if pack { TemplateArg::Pack(Box::new(arg)) } else { arg })
+    });
+    only.args = Some(args.collect());
 }
 
 fn enumerators(list: Vec<Stmt>) -> Lowered {

@@ -58,6 +58,9 @@ impl Builder<'_> {
         }
         self.lookups += 1;
         let found = match self.qualifier(path) {
+            Qualifier::None if path.global && self.words.source(&last.name).is_none() => {
+                self.find_item(last, Some(&[]))
+            }
             Qualifier::None => self.find_unqualified(last, path.global),
             Qualifier::Namespace(names) => self.find_item(last, Some(&names)),
             Qualifier::Type(ty) => self.find_in_type(&ty, last),
@@ -125,7 +128,7 @@ impl Builder<'_> {
                         Qualifier::Type(self.named(segment))
                     } else {
                         names.push(segment.name.clone());
-                        Qualifier::Namespace(names)
+                        Qualifier::Namespace(self.alias_within(&names).unwrap_or(names))
                     }
                 }
                 Qualifier::Type(ty) => match self.find_in_type(&ty, segment) {
@@ -200,6 +203,19 @@ impl Builder<'_> {
         vec![name.clone()]
     }
 
+    /// What a namespace within others is another name of: an alias, or one that is inline.
+    fn alias_within(&self, names: &[Name]) -> Option<Vec<Name>> {
+        let (name, before) = names.split_last()?;
+        let home = self.scope_at(self.scope).item;
+        self.program.visible(home, name).iter().find_map(|id| {
+            let item = self.program.item(*id);
+            match &item.kind {
+                ItemKind::NamespaceAlias(path) if ends_with(&item.scope, before) => Some(path.clone()),
+                _ => None,
+            }
+        })
+    }
+
     pub fn find_in_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
         match ty {
             Ty::Class(class) => {
@@ -259,15 +275,20 @@ impl Builder<'_> {
             return segment.args.is_none().then(|| Found::Type(Ty::Class(class.clone())));
         }
         let mut methods = self.methods_of(class, name);
-        if !methods.is_empty() {
-            for path in tree.usings.iter().filter(|path| path.segments.last().is_some_and(|last| last.name == *name)) {
-                if let Qualifier::Type(Ty::Class(base)) = self.in_item(class.item, scope, |it| it.qualifier(path))
-                    && base != *class
-                    && let Some(Found::Functions(of_base)) = self.find_in_class_at(&base, segment, depth + 1)
-                {
-                    methods.extend(of_base);
+        for path in tree.usings.iter().filter(|path| path.segments.last().is_some_and(|last| last.name == *name)) {
+            for base in self.bases_named(class, path) {
+                match base {
+                    Ty::Class(base) if base != *class => {
+                        if let Some(Found::Functions(of_base)) = self.find_in_class_at(&base, segment, depth + 1) {
+                            methods.extend(of_base);
+                        }
+                    }
+                    Ty::Closure(number) if is_call(name) => methods.push(self.function_of_closure(number)),
+                    _ => {}
                 }
             }
+        }
+        if !methods.is_empty() {
             return Some(Found::Functions(methods));
         }
         if let Some(found) = self.find_nested(class, segment) {
@@ -278,7 +299,32 @@ impl Builder<'_> {
                 return Some(found);
             }
         }
+        if is_call(name)
+            && let Some(number) = self.class_bases.get(class).and_then(|bases| bases.closures.first()).copied()
+        {
+            return Some(Found::Functions(vec![self.function_of_closure(number)]));
+        }
         self.member_of_standard_base(class, name)
+    }
+
+    /// What stands before the last `::` of `using Base::f;`, once for each element where it is a pack: `using F::f...;`.
+    pub fn bases_named(&mut self, class: &Arc<ClassTy>, path: &Path) -> Vec<Ty> {
+        let scope = self.class_scope(class);
+        let before = Path { segments: path.segments.split_last().map_or(&[][..], |it| it.1).to_vec(), ..path.clone() };
+        self.in_item(class.item, scope, |builder| builder.resolve_pack(&before))
+    }
+
+    /// The type that a path means; where it names a pack, that of each element.
+    fn resolve_pack(&mut self, path: &Path) -> Vec<Ty> {
+        let packs = self.packs_in(vec![path]);
+        let Some((_, count)) = packs.first() else { return vec![self.resolve_path(path)] };
+        let mut all = Vec::with_capacity(*count);
+        for index in 0..*count {
+            let outer = self.enter_element(&packs, index);
+            all.push(self.resolve_path(path));
+            self.leave_scope(outer);
+        }
+        all
     }
 
     /// A class inside a class, an enumerator of an enumeration inside it.
@@ -324,10 +370,13 @@ impl Builder<'_> {
         let tree = class.class.clone();
         let mut bases = Bases::default();
         for base in &tree.bases {
-            match self.in_item(class.item, scope, |builder| builder.resolve_path(base)) {
-                Ty::Class(base) if base != *class => bases.in_view.push(base),
-                ty @ Ty::Named(_) => bases.standard.push(ty),
-                _ => {}
+            for ty in self.in_item(class.item, scope, |builder| builder.resolve_pack(base)) {
+                match ty {
+                    Ty::Class(base) if base != *class => bases.in_view.push(base),
+                    ty @ Ty::Named(_) => bases.standard.push(ty),
+                    Ty::Closure(number) => bases.closures.push(number),
+                    _ => {}
+                }
             }
         }
         self.class_bases.insert(class.clone(), bases.clone());
@@ -359,6 +408,9 @@ impl Builder<'_> {
                 });
             }
         }
+        if found.iter().any(|one| one.function.of_class.is_some()) {
+            found = self.specialised_for(class, found);
+        }
         if found.is_empty() {
             let inside = class.class.methods.iter().filter(|method| method.name == *name);
             found.extend(inside.map(|method| Callable {
@@ -369,6 +421,23 @@ impl Builder<'_> {
                 is_static: false,
             }));
         }
+        found
+    }
+
+    /// Of the methods of a template's classes those of one class: `template <> void X<int>::f()` takes the place of the
+    /// general `f` there, and is nothing to others.
+    fn specialised_for(&mut self, class: &Arc<ClassTy>, mut found: Vec<Callable>) -> Vec<Callable> {
+        found.retain(|one| {
+            let Some(pattern) = one.function.of_class.clone() else { return true };
+            let scope = self.item_scope(one.item);
+            let mut deduced = super::templates::Deduced::default();
+            let args = &class.written;
+            self.in_item(one.item, scope, |builder| builder.matches(&pattern, args, &[], &mut deduced)).is_some()
+        });
+        let special: Vec<Callable> = found.iter().filter(|one| one.function.of_class.is_some()).cloned().collect();
+        found.retain(|one| {
+            one.function.of_class.is_some() || !special.iter().any(|other| self.is_same_header(one, other))
+        });
         found
     }
 
@@ -571,6 +640,8 @@ impl Builder<'_> {
                 continue;
             }
             let rank = match namespace {
+                // `::f`, which may also come from where `using` brings it in.
+                Some([]) => 1 + usize::from(item.scope.is_empty()),
                 Some(names) => {
                     if !ends_with(&item.scope, names) {
                         continue;
@@ -619,6 +690,11 @@ impl Builder<'_> {
     }
 
     // Types
+}
+
+/// What a lambda has.
+fn is_call(name: &str) -> bool {
+    name == "operator()"
 }
 
 fn plain_path(names: &[Name], segment: &Segment) -> Path {

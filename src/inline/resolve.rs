@@ -75,7 +75,7 @@ impl Builder<'_> {
                 if let Found::Type(ty) | Found::Binding(Binding::Type(ty)) = self.find_local_type(last, path.global) {
                     return ty;
                 }
-                self.find_type_item(last, None)
+                self.find_type_item(last, path.global.then_some(&[]))
             }
             Qualifier::Namespace(names) => self.find_type_item(last, Some(&names)),
             Qualifier::Type(ty) => self.find_in_type(&ty, last),

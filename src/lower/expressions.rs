@@ -543,7 +543,8 @@ fn sized_type(reader: &mut Reader, id: Id) -> Option<Type> {
     let named = without_parentheses(reader, value);
     let is_name = matches!(reader.kind(named), Kind::Identifier | Kind::QualifiedIdentifier | Kind::TemplateFunction);
     if !is_name || named == value || reader.variables.contains(reader.text(named)) {
-        return None;
+        let value = reader.deeper(named, |reader| expression(reader, named))?;
+        return Some(Type::plain(TypeKind::Decltype(Box::new(value))));
     }
     Some(Type::plain(TypeKind::Named(path(reader, named))))
 }

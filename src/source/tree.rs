@@ -481,7 +481,7 @@ impl Tree {
         }
     }
 
-    /// Gives methods and static members defined outside their class that class, and lists every class's members.
+    /// Gives methods, static members and classes defined outside their class that class, and lists every class's members.
     fn link_methods(&mut self) {
         let outside: Vec<ItemId> = self
             .ids()
@@ -489,7 +489,7 @@ impl Tree {
                 let item = self.item(*id);
                 item.class.is_none()
                     && !item.qualifier.is_empty()
-                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
+                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value | ItemKind::Class(_))
             })
             .collect();
         let classes: Vec<(ItemId, ItemId)> =
