@@ -106,10 +106,10 @@ impl Builder<'_> {
         let template = class.class.template.clone();
         let scope = self.class_scope(class);
         let constructors = self.constructors_of(class);
-        let of_members =
-            || class.class.members.iter().filter(|member| !member.storage.is_static).map(|member| &member.ty);
+        let of_bases = class.class.bases.iter().map(|base| Type::plain(TypeKind::Named(base.clone())));
+        let members = class.class.members.iter().filter(|member| !member.storage.is_static);
         let headers: Vec<Vec<Type>> = match constructors.is_empty() {
-            true => vec![of_members().cloned().collect()],
+            true => vec![of_bases.chain(members.map(|member| member.ty.clone())).collect()],
             false => constructors
                 .iter()
                 .filter(|one| self.takes(one, args.len()))

@@ -41,11 +41,6 @@ impl<'t> Program<'t> {
 fn header(tree: &Tree, item: &tree::Item) -> Item {
     let attributes = &item.attributes;
     let mut scope: Vec<Name> = item.scope.iter().chain(&item.qualifier).cloned().collect();
-    // A friend is a function of the namespace round the class.
-    let is_friend = attributes.is_friend && item.class.is_some();
-    if is_friend {
-        scope.pop();
-    }
     let mut has_body = true;
     let mut params = (0, u32::MAX);
     let kind = match &item.kind {
@@ -77,7 +72,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         name: item.name.clone(),
         scope: Arc::from(scope),
         file: item.file,
-        class: if is_friend { None } else { item.class },
+        class: item.class,
         has_body,
         params,
         is_kernel: attributes.kernel,
@@ -121,7 +116,7 @@ impl OfTree<'_> {
     fn function(&self, id: ItemId, source: &str, parser: &mut Parser) -> Arc<Function> {
         let item = self.tree.item(id);
         let is_cut = self.cut.lock().is_ok_and(|cut| cut.contains(&id));
-        let around = item.class.filter(|_| item.attributes.is_friend);
+        let around = item.function().and_then(|parts| parts.friend_of).map(ItemId);
         if is_cut || around.is_some() {
             let mut function = lower::function(parser, source);
             function.name = item.name.clone();

@@ -169,7 +169,7 @@ impl Builder<'_> {
             }
             at = self.scope_at(id).parent;
         }
-        if let Found::Type(ty) = self.find_type_item(segment, None)
+        if let Found::Type(ty) = self.find_type_item(segment, global.then_some(&[]))
             && !self.hides_namespace(&ty, segment, next)
         {
             return Qualifier::Type(ty);

@@ -51,7 +51,7 @@ impl Builder<'_> {
                         Found::None if self.constant_word(path).is_none() => bounds.push(self.type_argument(ty)),
                         _ => bounds.push(self.value_argument(expr)),
                     }
-                } else if self.is_call_of_function(expr) {
+                } else if self.is_call_of_function(expr) || self.part_of_constant(expr).is_some() {
                     bounds.push(self.value_argument(expr));
                 } else {
                     bounds.push(self.type_argument(ty));

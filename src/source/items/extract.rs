@@ -207,6 +207,7 @@ impl<'u, 'f> Walk<'u, 'f> {
             path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
         found.templates = templates;
         let mut role = function.role;
+        let friend_of = found.class.filter(|_| attributes.is_friend);
         if attributes.is_friend {
             self.leave_classes(&mut found);
         } else if role == Role::Plain
@@ -224,6 +225,7 @@ impl<'u, 'f> Walk<'u, 'f> {
             declarator: view.range(function.declarator),
             arguments: path.last().and_then(|part| part.arguments.clone()).map(|arguments| view.range(arguments)),
             class_headers,
+            friend_of,
             class_arguments: of_class.filter(|_| is_special).map(|arguments| view.range(arguments)),
             result: view.range(function.result),
             trailing: function.trailing.map(|range| view.range(range)),
