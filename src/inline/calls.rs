@@ -278,11 +278,7 @@ impl Builder<'_> {
             }
             Ty::FunctionPointer => {
                 let on = self.rvalue(&ev, span);
-                // A member or element that was assigned its function elsewhere: any that is handed on in this kernel.
-                let set = match self.op(on) {
-                    Op::Load { .. } | Op::Select { .. } => self.all_functions(),
-                    _ => self.function_set(Vec::new()),
-                };
+                let set = self.functions_behind(on);
                 self.call_pointer(set, on, None, list, span)
             }
             Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
@@ -349,7 +345,20 @@ impl Builder<'_> {
         };
         match pointer.ty.value() {
             Ty::Functions(set) => self.call_pointer(*set, on, Some(base), list, span),
+            Ty::FunctionPointer => {
+                let set = self.functions_behind(on);
+                self.call_pointer(set, on, Some(base), list, span)
+            }
             _ => self.call_unseen(&Name::from("member pointer"), &list, span),
+        }
+    }
+
+    /// What a pointer may hold of which no function is known: a member or element that was assigned its function elsewhere
+    /// any that is handed on in this kernel.
+    fn functions_behind(&mut self, pointer: Value) -> u32 {
+        match self.op(pointer) {
+            Op::Load { .. } | Op::Select { .. } => self.all_functions(),
+            _ => self.function_set(Vec::new()),
         }
     }
 
