@@ -148,6 +148,26 @@ fn a_barrier_of_the_user_counts_for_more_than_a_body() {
     assert_eq!(lines, ["5", "8", "9", "10", "11"], "{}", ran.stdout);
 }
 
+/// A shuffle of the user is asked for its lane and its width as `__shfl_sync` is.
+#[test]
+fn a_shuffle_of_the_user_reads_lanes() {
+    let folder = Folder::new("own-shuffle");
+    folder.write(
+        "synclint.toml",
+        "[[barrier]]\nnames = [\"warpRead\"]\ngroup = \"lanes\"\nmask = 0\nresult = \"shuffle\"\nlane = 2\nwidth = 3\n",
+    );
+    folder.write(
+        "a.cu",
+        "__device__ int warpRead(unsigned mask, int value, int lane, int width = 32);\n\
+         __global__ void k(int *v) {\n    if (threadIdx.x < 4)\n        v[0] = warpRead(0xf, v[1], 7);\n\
+         if (threadIdx.x < 4)\n        v[0] = warpRead(0xf, v[1], 3);\n\
+         v[1] = warpRead(~0u, v[2], 0, 12);\n    v[2] = warpRead(~0u, v[2], 0, 16);\n}\n",
+    );
+    let ran = folder.run(&["check", "--format", "concise"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter_map(|line| line.split(':').nth(1)).collect();
+    assert_eq!(lines, ["4", "7"], "{}", ran.stdout);
+}
+
 #[test]
 fn faults_are_shown_at_their_place() {
     let folder = Folder::new("faults");
