@@ -336,7 +336,7 @@ pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[Argument]) -> Launch
     bounds
 }
 
-/// The template arguments of the explicit instantiations of a function in view of its file.
+/// The template arguments of the explicit instantiations of a function in view of its file; numbers where they are constant.
 pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
     let item = tree.item(function);
     let mut found = Vec::new();
@@ -344,9 +344,17 @@ pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
         let other = tree.item(*id);
         let ItemKind::Instantiation { arguments: Some(arguments), of_class: false } = &other.kind else { continue };
         if tree.sees(other.file, function) {
-            let view = super::items::View::owned(tree.expanded(*id, arguments.clone()));
-            let pieces = view.split_at_commas(0..view.len());
-            found.push(pieces.into_iter().map(|piece| view.spelled(piece)).collect());
+            let (work, frame) = (Work::new(tree, None), Frame::default());
+            let code = work.code(*id).beside(tree.expanded(*id, arguments.clone()));
+            let pieces = code.view.split_at_commas(0..code.view.len());
+            let number = |piece: &std::ops::Range<usize>| {
+                evaluate(&Scope { work: &work, frame: &frame }, &code, piece.clone())?.int()
+            };
+            let text = |piece: std::ops::Range<usize>| match number(&piece) {
+                Some(number) => number.to_string(),
+                None => code.view.spelled(piece),
+            };
+            found.push(pieces.into_iter().map(text).collect());
         }
     }
     found
