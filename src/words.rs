@@ -239,6 +239,8 @@ pub struct VariesRow {
 pub enum Agrees {
     /// Differs in every thread.
     Thread,
+    /// The thread's number in the block, counted over all its dimensions.
+    Rank,
     /// The lane number.
     Lane,
     /// The warp's number in the block.

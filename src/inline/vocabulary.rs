@@ -178,6 +178,7 @@ impl Builder<'_> {
     pub fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
         let source = match agrees {
             Agrees::Thread => Source::Varying(name.clone()),
+            Agrees::Rank => Source::ThreadRank,
             Agrees::Lane => Source::Lane,
             Agrees::Warp => Source::Warp,
             Agrees::Warpgroup => {
