@@ -41,7 +41,7 @@ impl Builder<'_> {
                         Found::Type(Ty::Class(class)) if self.is_bare_template(path, &class) => {
                             bounds.push(Bound::Template(path.segments[0].name.clone()));
                         }
-                        Found::Type(_) | Found::Binding(Binding::Type(_)) => bounds.push(self.type_argument(ty)),
+                        Found::Type(ty) | Found::Binding(Binding::Type(ty)) => bounds.push(self.type_bound(ty)),
                         Found::Binding(Binding::Pack(list)) => {
                             for one in list {
                                 bounds.push(bound_of(&one));
@@ -78,7 +78,12 @@ impl Builder<'_> {
     }
 
     fn type_argument(&mut self, ty: &Type) -> Bound {
-        match self.resolve(ty) {
+        let ty = self.resolve(ty);
+        self.type_bound(ty)
+    }
+
+    fn type_bound(&self, ty: Ty) -> Bound {
+        match ty {
             // A class template's name alone, for a template template parameter.
             Ty::Named(named) if named.args.is_empty() && self.is_class_template(&named.name) => {
                 Bound::Template(named.name.clone())
