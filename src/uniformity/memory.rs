@@ -10,7 +10,7 @@ mod warps;
 
 pub use order::Order;
 
-use indices::{in_other_blocks, is_of_several_blocks, is_row_from_memory, meets_another_block};
+use indices::{in_other_blocks, is_of_several_blocks, meets_another_block};
 
 use super::evaluate::{Access, Values, buffers, roots, same_buffer};
 use super::extent::{Agreement, Extent};
@@ -229,7 +229,7 @@ impl<'a> Memory<'a> {
             let symbols = &self.values.symbols;
             let of_another = meets_another_block(facts, symbols, x, y)
                 .or_else(|| in_other_blocks(symbols, x, y))
-                .or_else(|| is_row_from_memory(symbols, x, y).then_some(true));
+                .or_else(|| self.is_row_by_number(x, y).then_some(true));
             picked |= of_another == Some(true);
             of_another.unwrap_or(x == y)
         });

@@ -5,7 +5,7 @@ use super::super::facts::{Facts, Thread};
 use super::super::places::is_root;
 use super::super::symbols::{Leaf, Node, Operator, Step, Symbol, Symbols};
 use super::Memory;
-use crate::graph::{Axis, Source};
+use crate::graph::{Axis, Object, ObjectKind, Op, Source};
 use rustc_hash::FxHashSet;
 
 /// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
@@ -28,19 +28,6 @@ pub fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> 
     let constant = x_constant - y_constant;
     let walk = apart.clone().next().is_some();
     Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
-}
-
-/// `x` is a row of the block's own, counted from its index, and `y` one whose number stands in memory: `mark[row]` and
-/// `mark[link[row]]`.
-pub fn is_row_from_memory(symbols: &Symbols, x: Symbol, y: Symbol) -> bool {
-    let is_counted = |leaf: Symbol| matches!(symbols.node(leaf), Node::Leaf(Leaf::Source(_) | Leaf::Iteration(_)));
-    let is_block = |leaf: &Symbol| {
-        matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
-    };
-    symbols.all_leaves(x, is_counted)
-        && symbols.leaves(x).iter().any(is_block)
-        && !symbols.holds(x, &|at| is_loaded(symbols, at))
-        && matches!(symbols.terms(y).0[..], [(term, _)] if is_loaded(symbols, term))
 }
 
 fn is_loaded(symbols: &Symbols, value: Symbol) -> bool {
@@ -170,16 +157,34 @@ impl Memory<'_> {
             return !(of_x.is_empty() && of_y.is_empty()) || constant == 0;
         }
         let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
+        let by_trip = |(term, _): &(Symbol, i64)| symbols.leaves(*term).iter().any(is_trip);
         // At the latest in its first trip, by the thread that has the cell's number.
-        let cell = constant.unsigned_abs() < u64::from(facts.shape.most_threads());
-        let one_by_one = || cell && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
-        let by_trip = || common.iter().all(|(term, _)| symbols.leaves(*term).iter().any(is_trip));
-        if is_root(symbols, base) && by_trip() && one_by_one() {
+        let near = constant.unsigned_abs() < u64::from(facts.shape.most_threads());
+        let one_by_one = || near && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
+        if is_root(symbols, base) && common.iter().all(by_trip) && one_by_one() {
             return true;
         }
         bounds_x.is_finite() && bounds_y.is_finite()
-            || self.has_extents(base)
-            || common.iter().any(|(term, _)| self.is_of_data(*term))
+            || match self.is_shared_object(base) {
+                true if common.iter().any(|(term, _)| self.is_of_ticket(*term)) => false,
+                true if common.iter().any(by_trip) => near && self.has_extents(base),
+                true => self.has_extents(base) || common.iter().any(|(term, _)| self.is_of_data(*term)),
+                false => self.is_row_by_number(x, y) || self.is_row_by_number(y, x),
+            }
+    }
+
+    /// `x` is a row of the block's own, counted from its index, and `y` one whose number is data: `mark[row]` and
+    /// `mark[link[row]]`.
+    pub fn is_row_by_number(&self, x: Symbol, y: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let is_counted = |leaf: Symbol| matches!(symbols.node(leaf), Node::Leaf(Leaf::Source(_) | Leaf::Iteration(_)));
+        let is_block = |leaf: &Symbol| {
+            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
+        };
+        symbols.all_leaves(x, is_counted)
+            && symbols.leaves(x).iter().any(is_block)
+            && !symbols.holds(x, &|at| is_loaded(symbols, at))
+            && matches!(symbols.terms(y).0[..], [(term, _)] if self.is_of_data(term))
     }
 
     /// Two indices of one trip are never equal, by the bounds of their difference: `k` and `k + 1 + threadIdx.x`.
@@ -192,16 +197,37 @@ impl Memory<'_> {
         [sum(&of_x, &of_y), sum(&of_y, &of_x)].into_iter().any(|bounds| bounds.low > 0 || bounds.high < 0)
     }
 
-    /// An array whose extents are declared: whatever counts from it stays in it.
-    fn has_extents(&self, base: Symbol) -> bool {
-        let Node::Address(object) = self.values.symbols.node(base) else { return false };
-        let dims = &self.order.graph.objects[object.index()].dims;
-        !dims.is_empty() && dims.iter().all(Option::is_some)
+    fn is_shared_object(&self, base: Symbol) -> bool {
+        self.object(base).is_some_and(|object| object.kind == ObjectKind::Shared)
     }
 
-    /// What it comes to is read from memory, or worked out of what is. The ticket of an atomic is none: whoever draws it is
-    /// the only one to have it.
+    fn object(&self, base: Symbol) -> Option<&Object> {
+        match self.values.symbols.node(base) {
+            Node::Address(object) => Some(&self.order.graph.objects[object.index()]),
+            _ => None,
+        }
+    }
+
+    /// An array whose extents are declared: whatever counts from it stays in it.
+    fn has_extents(&self, base: Symbol) -> bool {
+        self.object(base).is_some_and(|object| !object.dims.is_empty() && object.dims.iter().all(Option::is_some))
+    }
+
+    /// What it comes to is read from memory, or worked out of what is.
     fn is_of_data(&self, value: Symbol) -> bool {
+        self.comes_from(value, &|at| is_loaded(&self.values.symbols, at))
+    }
+
+    /// It is what an atomic gave: whoever draws such a ticket is the only one to have it.
+    fn is_of_ticket(&self, value: Symbol) -> bool {
+        self.comes_from(value, &|at| match self.values.symbols.node(at) {
+            Node::Leaf(Leaf::Result(inst)) => matches!(self.order.graph.insts[inst.index()].op, Op::Atomic { .. }),
+            _ => false,
+        })
+    }
+
+    /// Something that the value is worked out of, on whatever way, is such.
+    fn comes_from(&self, value: Symbol, is_such: &dyn Fn(Symbol) -> bool) -> bool {
         let values = self.values;
         let mut seen = FxHashSet::default();
         let mut work = vec![value];
@@ -209,14 +235,16 @@ impl Memory<'_> {
             if !seen.insert(at) || seen.len() > MAX_SOURCES {
                 continue;
             }
+            if is_such(at) {
+                return true;
+            }
             match values.symbols.node(at) {
-                _ if is_loaded(&values.symbols, at) => return true,
                 Node::Leaf(Leaf::Phi(..)) => {
                     let phi = values.phis.get(&at).into_iter();
                     work.extend(phi.flat_map(|phi| &phi.incoming).map(|(_, slot)| slot.value));
                 }
                 Node::Leaf(Leaf::Mixed(..) | Leaf::Result(_)) => {
-                    work.extend(values.inputs.get(&at).into_iter().flatten())
+                    work.extend(values.inputs.get(&at).into_iter().flatten());
                 }
                 Node::Leaf(Leaf::Left(_, inner)) => work.push(*inner),
                 _ => work.extend(values.symbols.children(at)),
