@@ -125,7 +125,8 @@ impl Builder<'_> {
                 self.construct_value(&Ty::Unknown, args, span)
             }
             Found::None | Found::Source(_) => self.call_word(path, args, span),
-            Found::Constant(..) => Ev::nothing(),
+            // `std::numeric_limits<int>::max()`
+            Found::Constant(value, ty) => Ev::value(self.int(value, span), ty),
             Found::Binding(_) | Found::Field(..) | Found::StaticField(..) | Found::Value(_) => {
                 let ev = self.eval_place(callee);
                 self.call_value(ev, args, span)

@@ -478,7 +478,7 @@ impl Builder<'_> {
             .filter(|id| program.item(*id).kind == ItemKind::Class && program.item(*id).has_body)
             .collect();
         if let Some(first) = classes.first()
-            && self.is_library_item(*first)
+            && (self.is_library_item(*first) || self.words.is_users_type(&segment.name))
         {
             return Found::Type(self.named(segment));
         }
