@@ -65,6 +65,8 @@ pub struct Check<'a> {
     sizes: std::cell::OnceCell<Vec<reach::Reach>>,
     /// By part and fork: `Analysed::agree_within`.
     within: std::cell::RefCell<FxHashMap<(Symbol, BlockId), bool>>,
+    /// By fork and group: `Analysed::warps_agree`.
+    alike: std::cell::RefCell<FxHashMap<(BlockId, Extent), bool>>,
     /// By block: `sizes::asking`.
     asking: std::cell::RefCell<FxHashMap<BlockId, std::rc::Rc<[BlockId]>>>,
     /// Whether some thread ends by a written return or exit, and whether some function returns early.
@@ -163,6 +165,7 @@ impl<'a> Check<'a> {
             sizes: Default::default(),
             asking: Default::default(),
             within: Default::default(),
+            alike: Default::default(),
             exits: Default::default(),
             witnesses: std::cell::Cell::new(MAX_WITNESSES),
             witness_steps: std::cell::Cell::new(MAX_WITNESS_STEPS),
@@ -210,6 +213,16 @@ impl<'a> Check<'a> {
         })
     }
 
+    /// `Analysed::warps_agree`, asked once.
+    fn warps_agree(&self, fork: BlockId, need: Extent) -> bool {
+        let found = self.alike.borrow().get(&(fork, need)).copied();
+        found.unwrap_or_else(|| {
+            let agree = self.analysed.warps_agree(fork, need);
+            self.alike.borrow_mut().insert((fork, need), agree);
+            agree
+        })
+    }
+
     /// `conditions::known`, asked once.
     fn known(&self, block: BlockId, need: Extent) -> Known {
         let found = self.known.borrow().get(&(block, need)).cloned();
@@ -244,6 +257,7 @@ impl<'a> Check<'a> {
         let agreement = self.analysed.fork(&self.facts, dependence.fork);
         let racy = agreement.ordered >= need;
         agreement.shown < need
+            && !(need >= Extent::BLOCK && agreement.shown >= Extent::WARP && self.warps_agree(dependence.fork, need))
             && !(racy && harmless::change_nothing(self, inst, dependence, need))
             && !conditions::follows(self, inst, dependence, need)
             && (need != Extent::BLOCK || !sizes::settle(self, inst, dependence))

@@ -234,9 +234,21 @@ impl Analysed<'_> {
     /// The threads of one part of the warp, which a mask or the making of a group stands for, go one way at a fork.
     pub fn agree_within(&self, part: Symbol, fork: BlockId) -> bool {
         let Some(on) = self.values.condition[fork.index()] else { return true };
-        let solution = solve::solve_within(self.graph, &self.flow, &self.shape, &self.values, &[on], Some(part));
+        let solution =
+            solve::solve_among(self.graph, &self.flow, &self.shape, &self.values, &[on], solve::Among::Part(part));
         let facts = Facts::new(&self.values.symbols, &self.shape, &solution.leaves);
         facts.agreement(on).shown >= extent::Extent::WARP
+    }
+
+    /// All warps of a group go one way at a fork, each warp as a whole: what they go by is worked out in each of them alike,
+    /// from what lanes of one number have.
+    pub fn warps_agree(&self, fork: BlockId, need: extent::Extent) -> bool {
+        let Some(on) = self.values.condition[fork.index()] else { return true };
+        let among = solve::Among::SameLanes;
+        let solution = solve::solve_among(self.graph, &self.flow, &self.shape, &self.values, &[on], among);
+        let mut facts = Facts::new(&self.values.symbols, &self.shape, &solution.leaves);
+        facts.same_lanes = true;
+        facts.agreement(on).shown >= need
     }
 
     /// A condition on the thread index that holds for all threads below the width, or for none, and not for the next one:

@@ -23,6 +23,8 @@ pub struct Facts<'a> {
     pub shape: &'a Shape,
     /// Agreement of the leaves the graph knows; what is missing agrees everywhere.
     pub leaves: &'a FxHashMap<Symbol, Agreement>,
+    /// Only threads of one lane number are compared, those of different warps.
+    pub same_lanes: bool,
     memo: RefCell<FxHashMap<Symbol, Agreement>>,
     /// By value, bits of a lane's number that make no difference to it.
     pub(super) blind: RefCell<FxHashMap<Symbol, Bits>>,
@@ -30,7 +32,7 @@ pub struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub fn new(symbols: &'a Symbols, shape: &'a Shape, leaves: &'a FxHashMap<Symbol, Agreement>) -> Facts<'a> {
-        Facts { symbols, shape, leaves, memo: RefCell::default(), blind: RefCell::default() }
+        Facts { symbols, shape, leaves, same_lanes: false, memo: RefCell::default(), blind: RefCell::default() }
     }
 
     pub fn agreement(&self, symbol: Symbol) -> Agreement {
@@ -55,6 +57,7 @@ impl<'a> Facts<'a> {
         let node = self.symbols.node(symbol);
         match node {
             Node::Int(_) | Node::Address(_) => return Agreement::GRID,
+            Node::Leaf(Leaf::Source(_)) if self.same_lanes => return self.by_lane(symbol),
             Node::Leaf(leaf) => return self.leaf(symbol, leaf),
             // A choice between a value and itself.
             Node::Select(..) if let Some(known) = self.leaves.get(&symbol) => return *known,
@@ -68,6 +71,9 @@ impl<'a> Facts<'a> {
             .fold(Agreement::GRID, Agreement::meet);
         if plain.shown >= Extent::BLOCK {
             return self.over_clusters(node, plain);
+        }
+        if self.same_lanes {
+            return plain.at_least(self.by_lane(symbol).shown);
         }
         if let Some(exact) = self.by_enumeration(symbol) {
             return plain.at_least(exact);
@@ -86,6 +92,43 @@ impl<'a> Facts<'a> {
         }
     }
 
+    /// How far threads of one lane number agree on what the thread index tells.
+    fn by_lane(&self, symbol: Symbol) -> Agreement {
+        if let Node::Leaf(Leaf::Source(Source::Lane | Source::LaneMask(_))) = self.symbols.node(symbol) {
+            return Agreement::GRID;
+        }
+        let by_column = |column: &[i64]| {
+            let repeats = column.iter().skip(32).zip(column).all(|(value, before)| value == before);
+            if repeats { Agreement::GRID } else { Agreement::THREAD }
+        };
+        if let Some(column) = self.per_thread(symbol) {
+            return by_column(&column);
+        }
+        match self.symbols.node(symbol) {
+            // `threadIdx.x % 32 - n`: what the thread index makes of it, taken together, and the rest.
+            Node::Sum { terms, .. } => {
+                let (mut sum, mut rest) = (vec![0i64; self.shape.most_threads() as usize], Agreement::GRID);
+                for (term, factor) in terms.iter() {
+                    match self.per_thread(*term) {
+                        Some(column) => {
+                            let add = |(into, value): (&mut i64, &i64)| {
+                                *into = into.wrapping_add(value.wrapping_mul(*factor))
+                            };
+                            sum.iter_mut().zip(&column).for_each(add);
+                        }
+                        None => rest = rest.meet(self.agreement(*term)),
+                    }
+                }
+                rest.meet(by_column(&sum))
+            }
+            Node::Leaf(Leaf::Source(source)) => match self.source(source) {
+                known if known.shown >= Extent::BLOCK => known,
+                _ => Agreement::THREAD,
+            },
+            _ => Agreement::THREAD,
+        }
+    }
+
     /// `a && b` where one side is settled by itself.
     fn lazily(&self, node: &Node, a: Symbol, b: Symbol, plain: Agreement) -> Agreement {
         let settles = matches!(node, Node::Binary(Operator::Or, ..));
@@ -101,6 +144,7 @@ impl<'a> Facts<'a> {
         match leaf {
             Leaf::Source(source) => self.source(source),
             Leaf::Iteration(_) | Leaf::Unset(_) => Agreement::GRID,
+            Leaf::ActiveMask(_) if self.same_lanes => Agreement::THREAD,
             Leaf::ActiveMask(_) => Agreement::of(Extent::WARP),
             Leaf::Opaque(inner) => {
                 inner.iter().map(|each| self.agreement(*each)).fold(Agreement::GRID, Agreement::meet)

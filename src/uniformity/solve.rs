@@ -12,7 +12,7 @@ use super::passing::passed_on;
 use super::shape::Shape;
 use super::symbols::{Leaf, Node, Symbol};
 use crate::flow::Flow;
-use crate::graph::{BlockId, End, Graph, Group, InstId, Op, Outcome};
+use crate::graph::{Barrier, BlockId, End, Graph, Group, InstId, Op, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
@@ -32,18 +32,28 @@ const MAX_SINGLE: usize = 1_000_000;
 const PARTS: usize = 32;
 
 pub fn solve(graph: &Graph, flow: &Flow, shape: &Shape, values: &Values, wanted: &[Symbol]) -> Solution {
-    solve_within(graph, flow, shape, values, wanted, None)
+    solve_among(graph, flow, shape, values, wanted, Among::All)
 }
 
-/// The same among the threads of a part of the warp only, which a mask or the making of a group stands for: they agree on
-/// what the collectives of their part give.
-pub fn solve_within(
+/// Which threads are compared.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub enum Among {
+    All,
+    /// Those of a part of the warp, which a mask or the making of a group stands for: they agree on what the collectives
+    /// of their part give.
+    Part(Symbol),
+    /// Those of one lane number, in different warps: collectives of the warp give them the same where they hand in the same.
+    SameLanes,
+}
+
+/// The same among some threads only.
+pub fn solve_among(
     graph: &Graph,
     flow: &Flow,
     shape: &Shape,
     values: &Values,
     wanted: &[Symbol],
-    part: Option<Symbol>,
+    among: Among,
 ) -> Solution {
     let order = Order::new(graph, flow, values, shape.most_threads());
     let memory = Memory::new(order, values);
@@ -55,7 +65,7 @@ pub fn solve_within(
         control: RefCell::default(),
         passed_on: FxHashMap::default(),
         memory,
-        part,
+        among,
     };
     let mut leaves = structure.relevant(wanted);
     structure.passed_on = passed_on(values, flow, &leaves);
@@ -73,7 +83,7 @@ pub fn solve_within(
         // first asked: what falls once stays down. Leaves come in the order in which they were met.
         let part = if round == 0 && leaves.len() <= MAX_SINGLE { 1 } else { part };
         for some in leaves.chunks(part) {
-            let facts = Facts::new(&values.symbols, shape, &solution.leaves);
+            let facts = compared(values, shape, &solution.leaves, among);
             structure.control.borrow_mut().clear();
             let mut changed = Vec::new();
             for leaf in some {
@@ -91,12 +101,23 @@ pub fn solve_within(
             break;
         }
     }
-    let facts = Facts::new(&values.symbols, shape, &solution.leaves);
+    let facts = compared(values, shape, &solution.leaves, among);
     structure.control.borrow_mut().clear();
     let race = |leaf: &Symbol| Some((*leaf, structure.agreement(&facts, *leaf, true).1?));
     solution.races = leaves.iter().filter_map(race).collect();
     solution.unsettled |= structure.memory.gave_up();
     solution
+}
+
+fn compared<'a>(
+    values: &'a Values,
+    shape: &'a Shape,
+    leaves: &'a FxHashMap<Symbol, Agreement>,
+    among: Among,
+) -> Facts<'a> {
+    let mut facts = Facts::new(&values.symbols, shape, leaves);
+    facts.same_lanes = among == Among::SameLanes;
+    facts
 }
 
 /// How far the threads at a fork agree on the way they take.
@@ -131,8 +152,7 @@ struct Structure<'a> {
     /// By value at a join, or choice, that is only another one, passed on: which.
     passed_on: FxHashMap<Symbol, Option<Symbol>>,
     memory: Memory<'a>,
-    /// The part of the warp that is looked at, if it is not all of it.
-    part: Option<Symbol>,
+    among: Among,
 }
 
 impl Structure<'_> {
@@ -248,6 +268,12 @@ impl Structure<'_> {
             Op::Unknown { unseen: Some(_), .. } => Agreement { hoped: Extent::GRID, ..operands },
             Op::Unknown { .. } => operands,
             Op::Coalesce => Agreement::of(Extent::WARP),
+            Op::Barrier(barrier)
+                if self.among == Among::SameLanes
+                    && matches!(barrier.group, Group::Lanes { .. } | Group::Tile { .. } | Group::Formed { .. }) =>
+            {
+                self.in_each_warp(facts, inst, barrier, operands)
+            }
             Op::Barrier(barrier) => {
                 let group = self.reach(facts, &barrier.group);
                 match &barrier.result {
@@ -289,14 +315,26 @@ impl Structure<'_> {
         }
     }
 
+    /// Whether a collective gives each warp the same: it is asked for the same, among the same lanes.
+    fn in_each_warp(&self, facts: &Facts, inst: InstId, barrier: &Barrier, operands: Agreement) -> Agreement {
+        let mask = match barrier.group {
+            Group::Lanes { mask } => mask,
+            Group::Tile { .. } => None,
+            _ => return Agreement::THREAD,
+        };
+        let asked = [mask, barrier.source_lane, barrier.width].into_iter().flatten();
+        let comes = control(self.graph, self.flow, self.values, facts, self.values.block_of[inst.index()]);
+        asked.map(|value| facts.agreement(self.values.of[value.index()])).fold(operands.meet(comes), Agreement::meet)
+    }
+
     /// Over whom a collective's answer is one: those who share a mask, or a part of a group.
     fn reach(&self, facts: &Facts, group: &Group) -> Agreement {
         let of = |value: InstId| self.values.of[value.index()];
         Agreement::of(match *group {
-            Group::Lanes { mask: Some(mask) } if self.part != Some(of(mask)) => {
+            Group::Lanes { mask: Some(mask) } if self.among != Among::Part(of(mask)) => {
                 return facts.agreement(of(mask)).at_most(Extent::WARP);
             }
-            Group::Formed { by } if self.part != Some(of(by)) && is_part(self.graph, by) => Extent::THREAD,
+            Group::Formed { by } if self.among != Among::Part(of(by)) && is_part(self.graph, by) => Extent::THREAD,
             Group::Lanes { .. } | Group::Formed { .. } | Group::Counted { .. } => Extent::WARP,
             Group::Tile { size } => Extent::of_size(size),
             Group::Block | Group::Named { .. } | Group::Object { .. } => Extent::BLOCK,
