@@ -244,6 +244,11 @@ impl Analysed<'_> {
     /// from what lanes of one number have.
     pub fn warps_agree(&self, fork: BlockId, need: extent::Extent) -> bool {
         let Some(on) = self.values.condition[fork.index()] else { return true };
+        // A last warp in part has not the lanes of the others.
+        let in_part = self.shape.block.is_some_and(|[x, y, z]| x.saturating_mul(y).saturating_mul(z) % 32 != 0);
+        if in_part {
+            return false;
+        }
         let among = solve::Among::SameLanes;
         let solution = solve::solve_among(self.graph, &self.flow, &self.shape, &self.values, &[on], among);
         let mut facts = Facts::new(&self.values.symbols, &self.shape, &solution.leaves);
