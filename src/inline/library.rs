@@ -23,6 +23,42 @@ pub fn is_array(ty: &Ty) -> bool {
     matches!(ty.value(), Ty::Named(named) if &*named.name == "array")
 }
 
+/// Of a `std::array` its elements' type and their number.
+pub fn elements_of(ty: &Ty) -> Option<(Ty, Option<i64>)> {
+    let Ty::Named(named) = ty.value() else { return None };
+    if !is_array(ty) {
+        return None;
+    }
+    let count = match named.args.get(1) {
+        Some(Bound::Value(count)) => Some(*count),
+        _ => None,
+    };
+    Some((part_type(ty, 0), count))
+}
+
+/// The extents of an array, outermost first, and the type of its innermost elements.
+pub fn dimensions(ty: &Ty) -> (Vec<Option<i64>>, Ty) {
+    let (mut dims, mut inner) = (Vec::new(), ty.clone());
+    loop {
+        let (of, extent) = match &inner {
+            Ty::Array(of, extent) => ((**of).clone(), *extent),
+            other => match elements_of(other) {
+                Some(elements) => elements,
+                None => return (dims, inner),
+            },
+        };
+        dims.push(extent);
+        inner = of;
+    }
+}
+
+/// How many array dimensions an object of the type has, if that can be said.
+pub fn rank(ty: &Ty) -> Option<u8> {
+    let (dims, innermost) = dimensions(ty);
+    let is_known = !matches!(innermost, Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Library(_));
+    is_known.then(|| dims.len().min(255) as u8)
+}
+
 /// The name of a part of a pair or tuple.
 pub fn part_name(ty: &Ty, index: usize) -> Name {
     match (ty.value(), index) {

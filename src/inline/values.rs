@@ -202,6 +202,7 @@ impl Builder<'_> {
 
     /// A component or member of something evaluated.
     pub fn member_of(&mut self, base: &Ev, name: &Name, ty: Ty, span: Span) -> Ev {
+        self.note_rank(name, &ty);
         let place = match &base.what {
             What::Place(address) => {
                 let address = self.member_address(*address, name, span);
@@ -264,9 +265,20 @@ impl Builder<'_> {
 
     pub fn field_type(&mut self, class: &Arc<ClassTy>, index: usize) -> Ty {
         let Some(member) = class.class.members.get(index) else { return Ty::Unknown };
-        let member = member.ty.clone();
+        let (name, member) = (member.name.clone(), member.ty.clone());
         let scope = self.class_scope(class);
-        self.in_item(class.item, scope, |builder| builder.resolve(&member))
+        let ty = self.in_item(class.item, scope, |builder| builder.resolve(&member));
+        self.note_rank(&name, &ty);
+        ty
+    }
+
+    /// Notes how many dimensions a member of that name has.
+    fn note_rank(&mut self, name: &Name, ty: &Ty) {
+        let rank = super::library::rank(ty);
+        let known = self.graph.member_ranks.entry(name.clone()).or_insert(rank);
+        if *known != rank {
+            *known = None;
+        }
     }
 
     /// Names and types of a class's own data members, those of its bases first.

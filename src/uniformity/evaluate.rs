@@ -16,7 +16,7 @@ use super::reread::{self, Rereads};
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
-use super::symbols::{KeyId, Leaf, Node, Operator, Step, Symbol, Symbols, any_child};
+use super::symbols::{KeyId, Layout, Leaf, Node, Operator, Step, Symbol, Symbols, any_child};
 use crate::flow::Flow;
 use crate::graph::{BlockId, End, FrameId, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
 use crate::program::{BinaryOp, UnaryOp};
@@ -153,7 +153,7 @@ struct Evaluator<'a> {
 }
 
 pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -> Values {
-    let mut symbols = Symbols::new(graph.objects.iter().map(|object| object.dims.len().min(255) as u8).collect());
+    let mut symbols = Symbols::new(Layout::of(graph));
     if shape.block.is_none() && shape.multidimensional {
         symbols.recognise_rank();
     }

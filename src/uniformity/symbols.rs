@@ -10,7 +10,7 @@
 use super::extent::Extent;
 use super::facts::{Bounds, Column};
 use super::interned::Interned;
-use crate::graph::{BlockId, InstId, ObjectId, Source, To};
+use crate::graph::{BlockId, Graph, InstId, Object, ObjectId, Source, To};
 use crate::program::Name;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
@@ -97,8 +97,7 @@ pub struct Symbols {
     interned: Interned,
     /// By object, its address.
     addresses: Vec<Option<Symbol>>,
-    /// Number of array dimensions of each object.
-    dimensions: Vec<u8>,
+    layout: Layout,
     rank: Option<RankPattern>,
     /// What lanes make of their own value and a partner's.
     pub butterflies: super::butterfly::Butterflies,
@@ -108,6 +107,30 @@ pub struct Symbols {
     pub known: RefCell<Known>,
     /// Which nodes the walk of this number has come to.
     seen: RefCell<(u32, Vec<u32>)>,
+}
+
+/// How many array dimensions there are, where that is known.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// Of each object.
+    pub objects: Vec<Option<u8>>,
+    /// Of members, by their name.
+    pub members: FxHashMap<Name, Option<u8>>,
+}
+
+impl Layout {
+    pub fn of(graph: &Graph) -> Layout {
+        let rank = |object: &Object| (!object.is_open).then_some(object.dims.len().min(255) as u8);
+        Layout { objects: graph.objects.iter().map(rank).collect(), members: graph.member_ranks.clone() }
+    }
+
+    pub fn of_object(&self, object: ObjectId) -> Option<u8> {
+        self.objects.get(object.index()).copied().unwrap_or(Some(0))
+    }
+
+    pub fn of_member(&self, name: &str) -> Option<u8> {
+        self.members.get(name).copied().flatten()
+    }
 }
 
 /// Facts that follow from an expression and the block's shape, once worked out.
@@ -135,13 +158,13 @@ impl Symbols {
     pub const ZERO: Symbol = Symbol(0);
     pub const ONE: Symbol = Symbol(1);
 
-    pub fn new(dimensions: Vec<u8>) -> Symbols {
+    pub fn new(layout: Layout) -> Symbols {
         let mut symbols = Symbols {
             nodes: Vec::new(),
             depth: Vec::new(),
             interned: Interned::default(),
             addresses: Vec::new(),
-            dimensions,
+            layout,
             rank: None,
             butterflies: super::butterfly::Butterflies::default(),
             selects: FxHashMap::default(),
@@ -166,7 +189,11 @@ impl Symbols {
 
     /// Of an array, the number of its dimensions.
     pub fn dimension(&self, object: ObjectId) -> usize {
-        self.dimensions.get(object.index()).copied().map_or(0, usize::from)
+        self.layout.of_object(object).map_or(0, usize::from)
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     pub fn node(&self, symbol: Symbol) -> &Node {
@@ -796,44 +823,45 @@ impl Symbols {
 
     /// `base[index]`, or `base + index`. Steps over one array add up; a row of an array of arrays is a step of its own.
     pub fn element(&mut self, base: Symbol, index: Symbol) -> Symbol {
-        let (room, depth) = self.room(base);
-        if depth >= room {
-            if self.as_int(index) == Some(0) {
-                return base;
-            }
-            if let Node::Element(inner, first) = *self.node(base) {
+        match (self.room(base), self.node(base)) {
+            (Room::None | Room::Open, &Node::Element(inner, first)) => {
                 let index = self.add(first, index);
-                return self.element_of(inner, index);
+                self.element_of(inner, index)
             }
+            _ => self.element_of(base, index),
         }
-        self.intern(Node::Element(base, index))
     }
 
     fn element_of(&mut self, base: Symbol, index: Symbol) -> Symbol {
-        let (room, depth) = self.room(base);
-        if depth >= room && self.as_int(index) == Some(0) { base } else { self.intern(Node::Element(base, index)) }
+        let is_base = self.as_int(index) == Some(0) && self.room(base) == Room::None;
+        if is_base { base } else { self.intern(Node::Element(base, index)) }
     }
 
     pub fn member(&mut self, base: Symbol, name: Name) -> Symbol {
         self.intern(Node::Member(base, name))
     }
 
-    /// Array steps that the address's base can take, and those it has taken.
-    fn room(&self, mut symbol: Symbol) -> (usize, usize) {
+    /// Whether an address leads to an array, which has elements of its own.
+    fn room(&self, mut symbol: Symbol) -> Room {
         let mut depth = 0;
-        loop {
+        let rank = loop {
             match self.node(symbol) {
                 Node::Element(base, _) => {
                     depth += 1;
                     symbol = *base;
                 }
-                Node::Address(object) => {
-                    return (self.dimension(*object), depth);
-                }
-                Node::Member(..) => return (usize::MAX, depth),
-                _ => return (0, depth),
+                Node::Address(object) => match self.layout.of_object(*object) {
+                    Some(rank) => break rank,
+                    None => return Room::Open,
+                },
+                Node::Member(_, name) => match self.layout.of_member(name) {
+                    Some(rank) => break rank,
+                    None => return Room::Some,
+                },
+                _ => break 0,
             }
-        }
+        };
+        if depth < rank { Room::Some } else { Room::None }
     }
 
     /// The base an address starts from: an object's address, or a pointer's value.
@@ -997,6 +1025,17 @@ impl Symbols {
         done.insert(symbol, result);
         result
     }
+}
+
+/// What a step from an address over elements is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Room {
+    /// Into an array.
+    Some,
+    /// Along the array that it leads into.
+    None,
+    /// Into a class out of view, or along it.
+    Open,
 }
 
 /// What of a number an integer of that many bits keeps.
