@@ -61,6 +61,14 @@ impl Builder<'_> {
             more.iter().for_each(|arg| drop(self.eval(arg)));
             return Ev::nothing();
         }
+        if let ("delete", [object]) = (&*name, args) {
+            let ev = self.eval(object);
+            if let Ty::Pointer(_) = ev.ty.value() {
+                let object = self.dereference(&ev, span);
+                self.destroy_now(&object, span);
+            }
+            return Ev::nothing();
+        }
         if let (Some(FunctionKind::ConstructAt), [place, args @ ..]) = (self.words.function(&name), args) {
             return self.construct_at(last, place, args, span);
         }
