@@ -508,7 +508,7 @@ impl Builder<'_> {
         }
     }
 
-    fn construct_evaluated(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
+    pub fn construct_evaluated(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
         match ty.value() {
             Ty::Void => Ev::nothing(),
             Ty::Library(_) | Ty::Group(_) | Ty::Closure(_) => {

@@ -121,6 +121,8 @@ enum Form {
     Round(Symbol),
     /// `first << n`
     Doubling,
+    /// Starts at a thread index and moves on by what is made of none.
+    Moving,
     /// None of these.
     Free,
 }

@@ -617,7 +617,17 @@ impl Symbols {
             (_, Some(0)) => a,
             _ if a == b => Self::ZERO,
             (_, Some(1)) if self.is_boolean(a) => self.not(a),
-            _ => self.intern(Node::Binary(Operator::BitXor, a.min(b), a.max(b))),
+            _ => {
+                // `(x ^ y) ^ y`
+                for (one, other) in [(a, b), (b, a)] {
+                    match *self.node(one) {
+                        Node::Binary(Operator::BitXor, x, y) if x == other => return y,
+                        Node::Binary(Operator::BitXor, x, y) if y == other => return x,
+                        _ => {}
+                    }
+                }
+                self.intern(Node::Binary(Operator::BitXor, a.min(b), a.max(b)))
+            }
         }
     }
 
@@ -763,6 +773,11 @@ impl Symbols {
             None if yes == no => yes,
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
+            None if let Some(both) = self.common_index(on, yes, no) => {
+                let (yes, no) = (self.sub(yes, both), self.sub(no, both));
+                let apart = self.select(on, yes, no);
+                self.add(both, apart)
+            }
             None => {
                 if let Some(known) = self.selects.get(&[on, yes, no]) {
                     return *known;
@@ -773,6 +788,24 @@ impl Symbols {
                 choice
             }
         }
+    }
+
+    /// The terms that both sums have, where a thread index is among them and what decides is of none: of
+    /// `wide ? tid : tid + 32` the index cancels as it does of either.
+    fn common_index(&mut self, on: Symbol, a: Symbol, b: Symbol) -> Option<Symbol> {
+        let ((left, _), (right, _)) = (self.terms(a), self.terms(b));
+        let both: Vec<(Symbol, i64)> = left.into_iter().filter(|term| right.contains(term)).collect();
+        let wanted = both.iter().any(|term| self.has_index(term.0)) && !self.has_index(on);
+        wanted.then(|| self.sum(both, 0))
+    }
+
+    /// The thread index is part of the expression.
+    pub fn has_index(&self, symbol: Symbol) -> bool {
+        let is_index = |leaf| match self.node(leaf) {
+            Node::Leaf(Leaf::Source(source)) => matches!(source, Source::ThreadIdx(_) | Source::ThreadRank),
+            _ => false,
+        };
+        !self.all_leaves(symbol, |leaf| !is_index(leaf))
     }
 
     /// `value`, which is taken where `on` holds, written like `other` where `on` says that a difference is zero:
