@@ -21,12 +21,11 @@ impl Builder<'_> {
                 let captured = self.capture(name, ev, *how, lambda);
                 self.bind(name, captured);
                 copied.push(name.clone());
-            } else if *how == Capture::ByValue && &**name != "this" && &**name != "*this" {
-                self.copy_capture(name, lambda);
-                copied.push(name.clone());
             } else {
-                if &**name == "*this" {
-                    self.copy_this(lambda);
+                match (how, &**name) {
+                    (Capture::ByValue, "this") => self.copy_this(lambda),
+                    (Capture::ByValue, _) => self.copy_capture(name, lambda),
+                    (Capture::ByReference, _) => {}
                 }
                 copied.push(name.clone());
             }

@@ -114,16 +114,18 @@ impl Builder<'_> {
         Some(Ev { what: parts, ..Ev::typed(ty) })
     }
 
-    /// `get<1>(pair)`
+    /// `get<1>(pair)`, `get<int>(pair)`
     fn get_part(&mut self, path: &Path, list: &[Arg], span: Span) -> Option<Ev> {
         let [one] = list else { return None };
         let ev = one.ev.clone().filter(|ev| has_parts(&ev.ty) || is_array(&ev.ty))?;
         let explicit = self.written_arguments(path.segments.last()?)?;
-        let [Bound::Value(index)] = explicit[..] else { return None };
-        if is_array(&ev.ty) {
-            return self.array_element(&ev, index, span);
-        }
-        let index = usize::try_from(index).ok()?;
+        let index = match (&explicit[..], ev.ty.value()) {
+            ([Bound::Value(index)], _) if is_array(&ev.ty) => return self.array_element(&ev, *index, span),
+            ([Bound::Value(index)], _) => usize::try_from(*index).ok()?,
+            // `get<float>(tuple)`
+            ([wanted @ Bound::Type(_)], Ty::Named(named)) => named.args.iter().position(|arg| arg == wanted)?,
+            _ => return None,
+        };
         Some(self.member_of(&ev, &part_name(&ev.ty, index), part_type(&ev.ty, index), span))
     }
 

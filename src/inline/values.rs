@@ -470,6 +470,9 @@ impl Builder<'_> {
                 holds.join(reach);
             }
         }
+        for id in program.destructors_of(home, &call.name).iter() {
+            holds.join(program.reach(*id, self.words));
+        }
     }
 }
 

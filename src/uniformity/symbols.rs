@@ -836,6 +836,17 @@ impl Symbols {
             (To::Float, Some(_)) | (To::Int { bits: 64.., .. }, _) => value,
             (To::Int { bits, signed }, Some(known)) => self.int(narrowed(known, bits, signed)),
             _ if self.is_boolean(value) => value,
+            (To::Int { bits, .. }, None) => {
+                // What only reaches into bits that are cut off is nothing.
+                let (mut terms, constant) = self.terms(value);
+                let all = terms.len();
+                terms.retain(|(_, factor)| factor & ((1i64 << bits) - 1) != 0);
+                if terms.len() == all {
+                    return self.intern(Node::Convert(to, value));
+                }
+                let kept = self.sum(terms, constant);
+                self.convert(to, kept)
+            }
             _ => self.intern(Node::Convert(to, value)),
         }
     }
