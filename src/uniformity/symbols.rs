@@ -576,6 +576,15 @@ impl Symbols {
         if self.is_boolean(a) {
             return if mask & 1 == 1 { a } else { Self::ZERO };
         }
+        // Of `key << 8 | low` the low bits are those of `low`.
+        if let Node::Binary(Operator::BitOr | Operator::BitXor, x, y) = *self.node(a) {
+            if self.has_zeros(x, mask) {
+                return self.bit_and(y, b);
+            }
+            if self.has_zeros(y, mask) {
+                return self.bit_and(x, b);
+            }
+        }
         // x & 31 is x % 32; x & ~31 is 32 * (x / 32), also where the mask is written in 32 bits.
         let low = mask.wrapping_add(1);
         if mask > 0 && low & mask == 0 && mask < i64::from(u32::MAX) {
@@ -589,6 +598,13 @@ impl Symbols {
             return self.mul(quotient, by);
         }
         self.intern(Node::Binary(Operator::BitAnd, a, b))
+    }
+
+    /// The value is a multiple of a power of two above the mask.
+    fn has_zeros(&self, value: Symbol, mask: i64) -> bool {
+        let (terms, constant) = self.terms(value);
+        let above = |number: i64| mask >= 0 && number.trailing_zeros() >= 64 - mask.leading_zeros();
+        above(constant) && terms.iter().all(|(_, factor)| above(*factor))
     }
 
     pub fn bit_or(&mut self, a: Symbol, b: Symbol) -> Symbol {
