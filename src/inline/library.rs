@@ -55,9 +55,14 @@ pub fn dimensions(ty: &Ty) -> (Vec<Option<i64>>, Ty) {
 
 /// How many array dimensions an object of the type has, if that can be said.
 pub fn rank(ty: &Ty) -> Option<u8> {
-    let (dims, innermost) = dimensions(ty);
-    let is_known = !matches!(innermost, Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Library(_));
-    is_known.then(|| dims.len().min(255) as u8)
+    let is_open = |ty: &Ty| matches!(ty, Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Library(_));
+    match ty {
+        Ty::Array(..) | Ty::Named(_) => {
+            let (dims, innermost) = dimensions(ty);
+            (!is_open(&innermost)).then(|| dims.len().min(255) as u8)
+        }
+        other => (!is_open(other)).then_some(0),
+    }
 }
 
 /// The name of a part of a pair or tuple.

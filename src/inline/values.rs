@@ -275,9 +275,10 @@ impl Builder<'_> {
     /// Notes how many dimensions a member of that name has.
     fn note_rank(&mut self, name: &Name, ty: &Ty) {
         let rank = super::library::rank(ty);
-        let known = self.graph.member_ranks.entry(name.clone()).or_insert(rank);
-        if *known != rank {
-            *known = None;
+        match self.graph.member_ranks.get_mut(name) {
+            Some(known) if *known == rank => {}
+            Some(known) => *known = None,
+            None => _ = self.graph.member_ranks.insert(name.clone(), rank),
         }
     }
 

@@ -280,7 +280,7 @@ impl Builder<'_> {
     }
 
     /// What stands in the thread's own variables that pointers among these lead to: whoever gets the pointer can read it.
-    fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
+    pub fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
         let mut contents = Vec::new();
         for value in values {
             let mut at = *value;

@@ -12,11 +12,12 @@ mod loops;
 
 use super::Interest;
 use super::facts::Facts;
+use super::layout::Layout;
 use super::reread::{self, Rereads};
 use super::shape::Shape;
 use super::slice;
 use super::state::{self, Found, KeyStep, Keys, Origin, Slot, State};
-use super::symbols::{KeyId, Layout, Leaf, Node, Operator, Step, Symbol, Symbols, any_child};
+use super::symbols::{KeyId, Leaf, Node, Operator, Step, Symbol, Symbols, any_child};
 use crate::flow::Flow;
 use crate::graph::{BlockId, End, FrameId, Graph, Inst, InstId, ObjectId, ObjectKind, Op, Outcome, Source};
 use crate::program::{BinaryOp, UnaryOp};

@@ -10,7 +10,8 @@
 use super::extent::Extent;
 use super::facts::{Bounds, Column};
 use super::interned::Interned;
-use crate::graph::{BlockId, Graph, InstId, Object, ObjectId, Source, To};
+use super::layout::Layout;
+use crate::graph::{BlockId, InstId, ObjectId, Source, To};
 use crate::program::Name;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::RefCell;
@@ -107,30 +108,6 @@ pub struct Symbols {
     pub known: RefCell<Known>,
     /// Which nodes the walk of this number has come to.
     seen: RefCell<(u32, Vec<u32>)>,
-}
-
-/// How many array dimensions there are, where that is known.
-#[derive(Debug, Default)]
-pub struct Layout {
-    /// Of each object.
-    pub objects: Vec<Option<u8>>,
-    /// Of members, by their name.
-    pub members: FxHashMap<Name, Option<u8>>,
-}
-
-impl Layout {
-    pub fn of(graph: &Graph) -> Layout {
-        let rank = |object: &Object| (!object.is_open).then_some(object.dims.len().min(255) as u8);
-        Layout { objects: graph.objects.iter().map(rank).collect(), members: graph.member_ranks.clone() }
-    }
-
-    pub fn of_object(&self, object: ObjectId) -> Option<u8> {
-        self.objects.get(object.index()).copied().unwrap_or(Some(0))
-    }
-
-    pub fn of_member(&self, name: &str) -> Option<u8> {
-        self.members.get(name).copied().flatten()
-    }
 }
 
 /// Facts that follow from an expression and the block's shape, once worked out.
