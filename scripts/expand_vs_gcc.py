@@ -29,7 +29,7 @@ def own_lines(preprocessed, copy):
         marker = re.match(rb'# \d+ "((?:[^"\\]|\\.)*)"', line)
         if marker:
             own = marker.group(1) == copy.encode()
-        elif own and not line.startswith(b"#pragma"):
+        elif own and not line.lstrip().startswith(b"#pragma"):
             out.append(line)
     return b"\n".join(out)
 
@@ -98,6 +98,7 @@ def main():
     print(f"{equal} of {len(results)} files token-identical")
 
 
-main()
+if __name__ == "__main__":
+    main()
 
 # 994 of 1000 files token-identical, sampled from HeCBench, cuda-samples, CUTLASS, CCCL and faiss.

@@ -38,6 +38,7 @@ mod facts;
 mod groups;
 mod library;
 mod link;
+mod members;
 mod memo;
 mod names;
 mod numbered;

@@ -19,6 +19,8 @@ pub struct Function {
     pub result: Type,
     /// For `f<int>(..) { }`: the arguments of the specialisation.
     pub specialises: Option<Vec<TemplateArg>>,
+    /// For `Plan<int>::f(..) { }`: the arguments of the class that the member is specialised for.
+    pub of_class: Option<Vec<TemplateArg>>,
     /// What `requires` clauses ask for.
     pub requires: Vec<Expr>,
     /// `Class(..) : base(x), member(y) { }`: name or base class, and the arguments.

@@ -6,6 +6,7 @@
 //! ```
 
 pub mod butterfly;
+mod counters;
 pub mod evaluate;
 pub mod extent;
 pub mod facts;

@@ -239,6 +239,8 @@ pub struct VariesRow {
 pub enum Agrees {
     /// Differs in every thread.
     Thread,
+    /// The thread's number in the block, counted over all its dimensions.
+    Rank,
     /// The lane number.
     Lane,
     /// The warp's number in the block.
@@ -458,6 +460,7 @@ pub struct ConstantRow {
 #[derive(Debug)]
 pub struct Words {
     users_barriers: Vec<String>,
+    users_types: Vec<String>,
     barriers: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     barrier_methods: FxHashMap<String, Vec<Arc<BarrierRow>>>,
     group_makers: FxHashMap<String, GroupMaker>,
@@ -495,12 +498,15 @@ impl Words {
             .iter()
             .flat_map(|row| row.names.iter().map(|name| last(name)).chain(row.methods.iter().map(String::as_str)));
         words.users_barriers = own.map(String::from).collect();
+        let types = user.library.iter().flat_map(|row| &row.types).chain(user.group.iter().flat_map(|row| &row.types));
+        words.users_types = types.map(|name| last(name).to_string()).collect();
         words
     }
 
     fn empty() -> Words {
         Words {
             users_barriers: Vec::new(),
+            users_types: Vec::new(),
             barriers: FxHashMap::default(),
             barrier_methods: FxHashMap::default(),
             group_makers: FxHashMap::default(),
@@ -623,6 +629,11 @@ impl Words {
     /// The user has a row for a function or a method of this name. It counts for more than a body in view.
     pub fn is_users_barrier(&self, name: &str) -> bool {
         self.users_barriers.iter().any(|own| own == name)
+    }
+
+    /// The user says what a class of this name is for. That counts for more than its body in view.
+    pub fn is_users_type(&self, name: &str) -> bool {
+        self.users_types.iter().any(|own| own == name)
     }
 
     pub fn barrier_method(&self, name: &str) -> &[Arc<BarrierRow>] {

@@ -69,11 +69,11 @@ fn one_way(
 ) -> Option<Verdict> {
     let carried = mask.and_then(|mask| Sets::new(check, inst).fit_carried(mask));
     if splitting.is_empty() {
-        return all_come(check, inst, mask)
+        return all_come(check, inst, mask, &[])
             .or_else(|| carried.and_then(|fit| unlike_the_turn_before(check, inst, &[], fit)));
     }
     if same_on_every_way(check, inst, barrier, mask, &splitting) {
-        return all_come(check, inst, mask);
+        return all_come(check, inst, mask, &splitting);
     }
     match mask.map(|mask| made(check, mask)) {
         Some(Made::Here(by)) => match beyond(check, by, inst, &splitting) {
@@ -122,13 +122,14 @@ fn unlike_the_turn_before(check: &Check, inst: InstId, splitting: &[Dependence],
         Fit::Exact => return None,
         Fit::LeavesOut => "lanes come on a further turn of the loop that the mask made on the turn before leaves out",
         Fit::NamesMore => "the mask made on the turn before names lanes that do not come on this one",
+        Fit::Differs => DIFFERENT,
     };
     let help = "make the mask of what lets lanes come on the next turn, by a ballot among those it names".to_string();
     Some(Verdict { help: Some(help), ..verdict(check, inst, splitting, None, text) })
 }
 
 fn fit(check: &Check, inst: InstId, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
-    Sets::new(check, inst).fit(mask, splitting)
+    Sets::new(check, inst).fit(mask, splitting, &[])
 }
 
 /// The whole warp comes, and each lane names all others.
@@ -170,8 +171,8 @@ fn lies_between(check: &Check, from: BlockId, fork: BlockId, to: BlockId) -> boo
 
 // ---------------------------------------------------------------- all lanes come
 
-/// All live lanes come: each must be named in its own mask.
-fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict> {
+/// All live lanes come, here or on another way of the matched forks: each must be named in its own mask.
+fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>, matched: &[Dependence]) -> Option<Verdict> {
     let mask = mask?;
     if let Made::Ballot { predicate, .. } = made(check, mask) {
         let everyone = check.facts.decide(predicate) == Some(true) || holds_here(check, inst, predicate);
@@ -184,7 +185,10 @@ fn all_come(check: &Check, inst: InstId, mask: Option<Symbol>) -> Option<Verdict
     }
     let Some(masks) = masks(check, mask) else {
         return match fit(check, inst, Some(mask), &[]) {
-            Some(Fit::LeavesOut) => Some(verdict(check, inst, &[], None, Fit::LeavesOut.text())),
+            Some(misfit @ (Fit::LeavesOut | Fit::Differs)) => Some(verdict(check, inst, &[], None, misfit.text())),
+            Some(_) if Sets::new(check, inst).fit(Some(mask), &[], matched) == Some(Fit::Differs) => {
+                Some(verdict(check, inst, &[], None, DIFFERENT))
+            }
             None if counted::is_chosen(check, mask) => counted::tried(check, inst, mask, &[]),
             _ => None,
         };

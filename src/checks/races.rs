@@ -4,6 +4,7 @@ use super::Check;
 use super::reach::{self, Threads};
 use crate::graph::{BlockId, InstId, Op, Value};
 use crate::uniformity::memory::Race;
+use crate::uniformity::symbols::Symbol;
 
 /// Parts of an address that are spelled.
 const MAX_PARTS: usize = 8;
@@ -14,6 +15,12 @@ pub fn come_from_other_blocks(check: &Check, fork: BlockId) -> bool {
     let races = &check.analysed.solution.races;
     let leaves = check.analysed.values.symbols.leaves(on);
     leaves.iter().filter_map(|leaf| races.get(leaf)).any(|race| !race.within_block)
+}
+
+/// No write can come between the reads of a value on which all agree: barriers stand round each write there is, or there is
+/// none. Otherwise that is taken to be so, by the cells that the writes go to or by what they write.
+pub fn is_surely_kept_apart(check: &Check, loaded: Symbol) -> bool {
+    check.analysed.values.loads.get(&loaded).is_none_or(|load| check.memory().is_kept_apart(load))
 }
 
 /// Who makes a write: `thread 0`, `thread 0 of another block`, `another thread`.

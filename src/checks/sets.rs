@@ -24,6 +24,8 @@ pub enum Fit {
     LeavesOut,
     /// Some lane comes with a mask that names one that does not come.
     NamesMore,
+    /// Some lane comes with a mask that names one whose own mask does not name it.
+    Differs,
 }
 
 impl Fit {
@@ -32,6 +34,7 @@ impl Fit {
             Fit::Exact => "the mask names the lanes that come here",
             Fit::LeavesOut => "lanes call this that their own mask leaves out",
             Fit::NamesMore => "the mask names lanes that do not come here",
+            Fit::Differs => super::lanes::DIFFERENT,
         }
     }
 }
@@ -168,12 +171,13 @@ impl<'c, 'a> Sets<'c, 'a> {
         Sets { check, inst, atoms: Vec::new(), carried: None }
     }
 
-    /// How a mask fits those who come past the forks that split the warp; `None` where that cannot be said.
-    pub fn fit(&mut self, mask: Option<Symbol>, splitting: &[Dependence]) -> Option<Fit> {
+    /// How a mask fits those who come past the forks that split the warp; `None` where that cannot be said. All ways of
+    /// the `matched` forks lead to the same primitive.
+    pub fn fit(&mut self, mask: Option<Symbol>, splitting: &[Dependence], matched: &[Dependence]) -> Option<Fit> {
         let named = self.named(mask)?;
         let (mut comes, mut given) = (Always(true), Always(true));
         let here = self.check.analysed.block(self.inst);
-        for each in self.check.dependences(here).iter() {
+        for each in self.check.dependences(here).iter().filter(|each| !matched.contains(each)) {
             let Some((on, wanted)) = condition(self.check, *each).filter(|_| self.is_passed(*each, here)) else {
                 if splitting.contains(each) { return None } else { continue }
             };
@@ -302,8 +306,19 @@ impl<'c, 'a> Sets<'c, 'a> {
                     let on = self.truth(on, side, depth + 1);
                     return choice(on, self.truth(yes, side, depth + 1), self.truth(no, side, depth + 1));
                 }
-                // The lane looks for itself in a mask.
-                Node::Binary(Operator::Zero, value, _) if side == Side::Named => {
+                Node::Select(..) | Node::Leaf(Leaf::Result(_) | Leaf::ActiveMask(_)) => {
+                    if let Some(names) = self.names_any(symbol, side, depth) {
+                        return names;
+                    }
+                }
+                Node::Binary(Operator::Zero, value, _) => {
+                    if let Some(names) = self.names_any(value, side, depth) {
+                        return not(names);
+                    }
+                    if side == Side::Caller {
+                        return self.atom(Atom::Holds(symbol), side);
+                    }
+                    // The lane looks for itself in a mask.
                     if let Some(mask) = self.own_bit(value)
                         && let Some(set) = self.set(mask, depth + 1)
                     {
@@ -319,6 +334,26 @@ impl<'c, 'a> Sets<'c, 'a> {
             }
         }
         self.atom(Atom::Holds(symbol), side)
+    }
+
+    /// A mask of the lane on that side is not zero: it names that lane, if no other one. `None` for other numbers.
+    fn names_any(&mut self, mask: Symbol, side: Side, depth: usize) -> Option<Formula> {
+        let check = self.check;
+        if depth >= MAX_DEPTH {
+            return None;
+        }
+        match *check.analysed.values.symbols.node(mask) {
+            Node::Int(number) => Some(Always(number != 0)),
+            Node::Select(on, yes, no) => {
+                let (yes, no) = (self.names_any(yes, side, depth + 1)?, self.names_any(no, side, depth + 1)?);
+                Some(choice(self.truth(on, side, depth + 1), yes, no))
+            }
+            Node::Leaf(Leaf::Result(_) | Leaf::ActiveMask(_)) => {
+                let itself = self.set(mask, depth + 1)?;
+                Some(or(itself, self.atom(Atom::Holds(mask), side)))
+            }
+            _ => None,
+        }
     }
 
     /// The lanes named by a mask; without one, all.
@@ -504,13 +539,16 @@ impl<'c, 'a> Sets<'c, 'a> {
                         for another in warp.iter().filter(|another| warp.len() == 1 || another.0 != lane.0) {
                             for theirs in 0..single {
                                 assign(&own, theirs, &mut other);
-                                let absent = Case { caller: (another, &other), named: (another, &other), ..case };
+                                let there = Case { caller: (another, &other), named: (another, &other), ..case };
                                 let seen = Case { named: (another, &other), ..case };
-                                if seen.two_are_first() || !absent.holds(given) || absent.holds(comes) {
+                                let seeing = Case { caller: (another, &other), ..case };
+                                if seen.two_are_first() || !there.holds(given) || !seen.holds(named) {
                                     continue;
                                 }
-                                if seen.holds(named) {
+                                if !there.holds(comes) {
                                     found = Fit::NamesMore;
+                                } else if found == Fit::Exact && !seeing.holds(named) {
+                                    found = Fit::Differs;
                                 }
                             }
                         }

@@ -40,11 +40,11 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier, mask: Option<Value>
 
 /// How a shuffle finds the lane it reads, and by which operand.
 fn source(barrier: &Barrier) -> Option<(Way, Value)> {
+    if let Some(lane) = barrier.source_lane {
+        return Some((Way::Index, lane));
+    }
     let name = &*barrier.name;
     let is = |word: &str, mode: &str| name == word || name == mode;
-    if is("__shfl_sync", "shfl.sync.idx") {
-        return Some((Way::Index, barrier.source_lane?));
-    }
     let way = match () {
         () if is("__shfl_up_sync", "shfl.sync.up") => Way::Up,
         () if is("__shfl_down_sync", "shfl.sync.down") => Way::Down,

@@ -335,10 +335,9 @@ impl Walk<'_, '_> {
         }
         let variable = self.variable(address);
         if !self.value_disagrees(load) {
-            let text = match self.spelled(variable) {
-                Some(name) => format!("all read the same of {name}, and no write to it can come between"),
-                None => "all read the same address, and no write to it can come between".to_string(),
-            };
+            let what = self.spelled(variable).map_or("address".to_string(), |name| format!("of {name}"));
+            let how = if races::is_surely_kept_apart(self.check, symbol) { "can" } else { "is seen to" };
+            let text = format!("all read the same {what}, and no write to it {how} come between");
             self.note(at, text, Role::Step);
             // Of a variable itself there is no more to say; of an element, which one it is.
             return (variable.is_none() || self.has_index(address)).then_some(address);

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::copies::Copying;
 use super::expressions::assignment_name;
-use super::types::Ty;
+use super::types::{INT, Ty};
 use super::values::{Category, Ev, What};
 use crate::graph::*;
 use crate::program::*;
@@ -104,6 +104,12 @@ impl Builder<'_> {
         let ty = place.ty.value().clone();
         if ty.is_aggregate() {
             let name = if by > 0 { "operator++" } else { "operator--" };
+            if !prefix {
+                let zero = Ev::value(self.int(0, span), INT);
+                if let Some(result) = self.call_operator(name, &[place.clone(), zero], span) {
+                    return (place, result);
+                }
+            }
             if let Some(result) = self.call_operator(name, std::slice::from_ref(&place), span) {
                 return (result.clone(), if prefix { result } else { place });
             }

@@ -164,7 +164,13 @@ impl Builder<'_> {
                 this_object = Some(object);
             }
             self.bind_in(scope, &Name::from("this"), Binding::Value { value: address, ty: pointer });
-            let dynamic = this.as_ref().and_then(|this| self.dynamic_class(this, address));
+            // While an object is made or destroyed it is no more than what the constructor or destructor is for.
+            let makes = Some(&function.name) == class.class.name.as_ref() || function.name.starts_with('~');
+            let dynamic = match (makes, this) {
+                (true, _) => Some(class.clone()),
+                (false, Some(this)) => self.dynamic_class(&this),
+                (false, None) => None,
+            };
             if let Some(dynamic) = dynamic {
                 self.bind_in(scope, &Name::from("this class"), Binding::Type(Ty::Class(dynamic)));
             }
@@ -443,24 +449,6 @@ impl Builder<'_> {
                 None => name.clone(),
             },
             None => name.clone(),
-        }
-    }
-
-    /// The class of the object itself, where it is a variable and not something behind a pointer.
-    fn dynamic_class(&mut self, this: &Ev, address: Value) -> Option<Arc<ClassTy>> {
-        if let Some(Binding::Value { value, .. }) = self.local("this")
-            && *value == address
-        {
-            return match self.local("this class") {
-                Some(Binding::Type(Ty::Class(class))) => Some(class.clone()),
-                _ => None,
-            };
-        }
-        match (this.ty.value(), self.op(address)) {
-            (Ty::Class(class), Op::Address(object)) => {
-                Some(self.object_classes.get(object).cloned().unwrap_or_else(|| class.clone()))
-            }
-            _ => None,
         }
     }
 

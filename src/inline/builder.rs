@@ -84,6 +84,8 @@ pub struct Builder<'p> {
     pub const_objects: FxHashSet<ObjectId>,
     /// Classes of the objects that are of one.
     pub object_classes: FxHashMap<ObjectId, Arc<ClassTy>>,
+    /// Classes with virtual methods that objects of this graph have.
+    pub polymorphic: Vec<Arc<ClassTy>>,
     pub class_bases: FxHashMap<Arc<ClassTy>, Bases>,
     /// Temporaries are destroyed at the end of the statement.
     pub keeps_temporaries: bool,
@@ -215,6 +217,7 @@ impl<'p> Builder<'p> {
             copied_index: false,
             const_objects: FxHashSet::default(),
             object_classes: FxHashMap::default(),
+            polymorphic: Vec::new(),
             class_bases: FxHashMap::default(),
             keeps_temporaries: false,
             overlays: FxHashMap::default(),
@@ -447,7 +450,18 @@ impl<'p> Builder<'p> {
         if let Ty::Class(class) = ty {
             self.object_classes.insert(id, class.clone());
         }
-        self.graph.objects.push(Object { name: name.clone(), kind, dims, is_open, is_volatile: false, at, frame: self.frame });
+        self.graph.objects.push(Object {
+            name: name.clone(),
+            kind,
+            dims,
+            is_open,
+            is_volatile: false,
+            at,
+            frame: self.frame,
+        });
+        if let (Ty::Class(class), ObjectKind::Local) = (ty, kind) {
+            self.note_class(id, class, span);
+        }
         id
     }
 
@@ -515,6 +529,7 @@ impl<'p> Builder<'p> {
         self.function_sets.len() as u32 - 1
     }
 
+    /// The packs that an expression names, and how many elements each has.
     pub fn names_of_packs(&self, expr: &Expr) -> Vec<(Name, usize)> {
         use super::visit::{Node, visit};
         let mut paths: Vec<&Path> = Vec::new();
@@ -526,6 +541,10 @@ impl<'p> Builder<'p> {
             }
             true
         });
+        self.packs_in(paths)
+    }
+
+    pub fn packs_in(&self, mut paths: Vec<&Path>) -> Vec<(Name, usize)> {
         let mut packs = Vec::new();
         let mut at = 0;
         while let Some(path) = paths.get(at).copied() {

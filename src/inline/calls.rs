@@ -84,6 +84,24 @@ impl Builder<'_> {
     fn call_named(&mut self, path: &Path, callee: &Expr, args: &[Expr], span: Span) -> Ev {
         let Some(last) = path.segments.last() else { return Ev::nothing() };
         let found = self.find(path);
+        // A method without a body here hides functions of its name.
+        let is_free = match &found {
+            Found::None => true,
+            Found::Functions(set) => set.iter().all(|one| one.class.is_none()),
+            _ => false,
+        };
+        if is_free
+            && path.segments.len() == 1
+            && !path.global
+            && let Some(this) = self.this_object()
+            && self.is_virtual_of(&this, &last.name)
+        {
+            let list = self.eval_args(args);
+            return match self.call_on(&this, &last.name, &[], list.clone(), &[], span) {
+                Some(result) => result,
+                None => self.call_unseen(&last.name, &list, span),
+            };
+        }
         match found {
             Found::Functions(_) if self.words.is_users_barrier(&last.name) && self.is_by_row(path, args) => {
                 self.call_word(path, args, span)
@@ -102,8 +120,15 @@ impl Builder<'_> {
                     // The user's overloads are of others: `make_float3(x, y, z)`.
                     return self.call_word_with(path, list, span);
                 }
-                let this = self.implicit_this(&set);
-                self.call_set(&set, this, list, &explicit, &last.name, span)
+                match self.implicit_this(&set) {
+                    Some(this) if path.segments.len() == 1 => {
+                        match self.call_on(&this, &last.name, &set, list.clone(), &explicit, span) {
+                            Some(result) => result,
+                            None => self.call_unseen(&last.name, &list, span),
+                        }
+                    }
+                    this => self.call_set(&set, this, list, &explicit, &last.name, span),
+                }
             }
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => {
                 // A template parameter may be spelled like a class of the libraries and stand for another one.
@@ -125,7 +150,8 @@ impl Builder<'_> {
                 self.construct_value(&Ty::Unknown, args, span)
             }
             Found::None | Found::Source(_) => self.call_word(path, args, span),
-            Found::Constant(..) => Ev::nothing(),
+            // `std::numeric_limits<int>::max()`
+            Found::Constant(value, ty) => Ev::value(self.int(value, span), ty),
             Found::Binding(_) | Found::Field(..) | Found::StaticField(..) | Found::Value(_) => {
                 let ev = self.eval_place(callee);
                 self.call_value(ev, args, span)
@@ -253,11 +279,7 @@ impl Builder<'_> {
             }
             Ty::FunctionPointer => {
                 let on = self.rvalue(&ev, span);
-                // A member or element that was assigned its function elsewhere: any that is handed on in this kernel.
-                let set = match self.op(on) {
-                    Op::Load { .. } | Op::Select { .. } => self.all_functions(),
-                    _ => self.function_set(Vec::new()),
-                };
+                let set = self.functions_behind(on);
                 self.call_pointer(set, on, None, list, span)
             }
             Ty::Pointer(pointee) if matches!(pointee.ty, Ty::Functions(_) | Ty::Class(_) | Ty::Closure(_)) => {
@@ -324,7 +346,20 @@ impl Builder<'_> {
         };
         match pointer.ty.value() {
             Ty::Functions(set) => self.call_pointer(*set, on, Some(base), list, span),
+            Ty::FunctionPointer => {
+                let set = self.functions_behind(on);
+                self.call_pointer(set, on, Some(base), list, span)
+            }
             _ => self.call_unseen(&Name::from("member pointer"), &list, span),
+        }
+    }
+
+    /// What a pointer may hold of which no function is known: a member or element that was assigned its function elsewhere
+    /// any that is handed on in this kernel.
+    fn functions_behind(&mut self, pointer: Value) -> u32 {
+        match self.op(pointer) {
+            Op::Load { .. } | Op::Select { .. } => self.all_functions(),
+            _ => self.function_set(Vec::new()),
         }
     }
 
@@ -342,7 +377,11 @@ impl Builder<'_> {
     /// A pointer that holds one of several functions: which, its value tells.
     pub fn call_pointer(&mut self, set: u32, on: Value, this: Option<Ev>, list: Vec<Arg>, span: Span) -> Ev {
         let targets = self.function_sets[set as usize].clone();
-        let fitting: Vec<Callable> = targets.iter().filter(|target| self.takes(target, list.len())).cloned().collect();
+        let mut fitting: Vec<Callable> =
+            targets.iter().filter(|target| self.takes(target, list.len())).cloned().collect();
+        if fitting.len() > 1 {
+            fitting = self.without_overloads(fitting, this.as_ref(), &list);
+        }
         match &fitting[..] {
             [] => self.call_unseen(&Name::from("function pointer"), &list, span),
             [one] => self.call_function(one, this, list, &[], span),
@@ -371,14 +410,41 @@ impl Builder<'_> {
         }
     }
 
-    /// The numbers that stand for a function as a value: those of the sets it is alone in.
+    /// Of overloads a pointer holds the one that its type tells: that which the arguments of a call are made for.
+    fn without_overloads(&mut self, mut set: Vec<Callable>, this: Option<&Ev>, list: &[Arg]) -> Vec<Callable> {
+        let mut meant = Vec::with_capacity(set.len());
+        while let Some(first) = set.first().cloned() {
+            let (mut group, others) = set.into_iter().partition::<Vec<_>, _>(|other| self.are_overloads(&first, other));
+            if group.len() > 1 {
+                let best = self.best_of(&group, this, list, &[]);
+                group = if best.is_empty() { group } else { best };
+            }
+            meant.extend(group);
+            set = others;
+        }
+        meant
+    }
+
+    fn are_overloads(&self, one: &Callable, other: &Callable) -> bool {
+        let (a, b) = (self.program.item(one.item), self.program.item(other.item));
+        let is_lambda = |function: &Callable| function.scope.is_some();
+        one == other
+            || one.function.name == other.function.name
+                && one.class == other.class
+                && a.scope == b.scope
+                && !is_lambda(one)
+                && !is_lambda(other)
+    }
+
+    /// The numbers that stand for a function as a value: those of the sets that its name means.
     fn numbers_of(&mut self, target: &Callable) -> Vec<i64> {
         self.function_set(vec![target.clone()]);
-        let alone = |set: &Vec<Callable>| matches!(&set[..], [only] if only == target);
+        let names_it =
+            |set: &Vec<Callable>| set.contains(target) && set.iter().all(|other| self.are_overloads(target, other));
         self.function_sets
             .iter()
             .enumerate()
-            .filter(|(_, set)| alone(set))
+            .filter(|(_, set)| names_it(set))
             .map(|(number, _)| number as i64 + 1)
             .collect()
     }

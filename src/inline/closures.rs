@@ -161,6 +161,11 @@ impl Builder<'_> {
     }
 
     pub fn call_closure(&mut self, number: u32, list: Vec<Arg>, explicit: &[Bound], span: Span) -> Ev {
+        let callable = self.function_of_closure(number);
+        self.call_function(&callable, None, list, explicit, span)
+    }
+
+    pub fn function_of_closure(&mut self, number: u32) -> Callable {
         let closure = self.closures[number as usize].clone();
         let key = Arc::as_ptr(&closure.lambda) as usize;
         let function = match self.lambda_functions.get(&key) {
@@ -171,9 +176,7 @@ impl Builder<'_> {
                 function
             }
         };
-        let callable =
-            Callable { item: closure.item, function, class: None, scope: Some(closure.scope), is_static: true };
-        self.call_function(&callable, None, list, explicit, span)
+        Callable { item: closure.item, function, class: None, scope: Some(closure.scope), is_static: true }
     }
 }
 

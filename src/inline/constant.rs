@@ -193,10 +193,11 @@ impl Builder<'_> {
             ExprKind::InitList(list) if list.len() == 1 => self.evaluate(&list[0].1),
             ExprKind::InitList(list) if list.is_empty() => Some((0, INT)),
             ExprKind::Member { object, arrow: false, member } => {
-                let parts = self.constant_parts_of(object)?;
+                let Some(parts) = self.constant_parts_of(object) else { return self.part_of_constant(expr) };
                 let name = &member.segments.last()?.name;
                 parts.iter().find(|(part, ..)| part == name).map(|(_, value, ty)| (*value, ty.clone()))
             }
+            ExprKind::Index(..) => self.part_of_constant(expr),
             ExprKind::PackSize(pack) => match self.local(pack) {
                 Some(Binding::Pack(list)) if !is_open(list) => {
                     Some((list.len() as i64, Ty::Int { bits: 64, signed: false }))
@@ -204,7 +205,12 @@ impl Builder<'_> {
                 _ => None,
             },
             ExprKind::Unevaluated(of) => {
-                let ty = of.as_ref().as_ref().map(|ty| self.resolve(ty))?;
+                let of = (**of).as_ref()?;
+                let mut ty = self.resolve(of);
+                // `sizeof(table)` reads like a type where the table is not in the same text.
+                if let (Ty::Named(_), TypeKind::Named(path)) = (&ty, &of.kind) {
+                    ty = self.type_of(&Expr { kind: ExprKind::Name(path.clone()), span: expr.span });
+                }
                 size_of(&ty).map(|size| (size, Ty::Int { bits: 64, signed: false }))
             }
             ExprKind::Requires(asked) => self.is_met(asked).map(|met| (i64::from(met), Ty::Bool)),

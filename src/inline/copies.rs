@@ -126,7 +126,7 @@ impl Builder<'_> {
     /// Constructors or assignments from the class itself that have a body.
     fn copying_functions(&mut self, how: Copying, class: &Arc<ClassTy>) -> Vec<Callable> {
         let set = match how {
-            Copying::Making => self.constructors_of(class),
+            Copying::Making => self.own_constructors(class),
             Copying::Assigning => self.methods_of(class, &Name::from("operator=")),
         };
         set.into_iter().filter(|one| self.takes(one, 1) && self.takes_itself(one, how, class)).collect()

@@ -80,7 +80,15 @@ impl Builder<'_> {
             (TemplateParam::Type { name: Some(own), .. }, Bound::Type(Ty::Param(name))) => name == own,
             _ => false,
         };
-        if args.is_empty() || !own.any(is_own) {
+        let pack = match class.class.template.as_slice() {
+            [TemplateParam::Type { name: Some(name), pack: true, .. }] => {
+                let is_it = |base: &Path| matches!(&base.segments[..], [only] if only.name == *name);
+                let is_empty = matches!(&class.args[..], [Bound::Pack(none)] if none.is_empty());
+                (is_empty && class.class.bases.iter().any(is_it)).then(|| name.clone())
+            }
+            _ => None,
+        };
+        if args.is_empty() || pack.is_none() && !own.any(is_own) {
             return ty;
         }
         let args: Vec<Ty> = args.iter().map(|arg| self.type_of_argument(arg)).collect();
@@ -89,13 +97,19 @@ impl Builder<'_> {
         {
             return args[0].clone();
         }
+        if pack.is_some() {
+            // `over{f, g}` of a class that derives from each: so says its deduction guide.
+            let bounds = args.into_iter().map(|arg| Bound::Type(decay(&arg))).collect();
+            let found = self.class_among(&[class.item], Some(bounds), class.scope);
+            return found.unwrap_or(ty);
+        }
         let template = class.class.template.clone();
         let scope = self.class_scope(class);
         let constructors = self.constructors_of(class);
-        let of_members =
-            || class.class.members.iter().filter(|member| !member.storage.is_static).map(|member| &member.ty);
+        let of_bases = class.class.bases.iter().map(|base| Type::plain(TypeKind::Named(base.clone())));
+        let members = class.class.members.iter().filter(|member| !member.storage.is_static);
         let headers: Vec<Vec<Type>> = match constructors.is_empty() {
-            true => vec![of_members().cloned().collect()],
+            true => vec![of_bases.chain(members.map(|member| member.ty.clone())).collect()],
             false => constructors
                 .iter()
                 .filter(|one| self.takes(one, args.len()))
@@ -137,6 +151,7 @@ impl Builder<'_> {
                     }
                     return;
                 }
+                self.deduce_template(path, arg.value(), params, deduced);
                 for actual in self.with_bases(arg.value()) {
                     if let Some((pattern, args)) = pattern_of(path, &actual) {
                         let mut found = Deduced::default();
@@ -178,6 +193,20 @@ impl Builder<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `C<T, N>` of a template template parameter `C`: any class with arguments.
+    fn deduce_template(&mut self, path: &Path, arg: &Ty, params: &[TemplateParam], deduced: &mut Deduced) {
+        let ([Segment { name, args: Some(pattern) }], Ty::Class(class)) = (&path.segments[..], arg) else { return };
+        let is_it = |param: &TemplateParam| matches!(param, TemplateParam::Template { name: Some(own) } if own == name);
+        let Some(template) = class.class.name.clone().filter(|_| params.iter().any(is_it)) else { return };
+        deduced.entry(name.clone()).or_insert(Bound::Template(template));
+        let (pattern, args) = (pattern.clone(), class.written.clone());
+        let mut found = Deduced::default();
+        self.matches(&pattern, &args, params, &mut found);
+        for (name, bound) in found {
+            deduced.entry(name).or_insert(bound);
         }
     }
 

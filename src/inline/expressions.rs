@@ -52,8 +52,10 @@ impl Builder<'_> {
                 }
                 Ev::nothing()
             }
-            ExprKind::Member { object, arrow, member } => self.eval_member(object, *arrow, member, span),
-            ExprKind::Index(base, index) => self.eval_index(base, index, span),
+            ExprKind::Member { .. } | ExprKind::Index(..) => match self.part_of_constant(expr) {
+                Some((value, ty)) => Ev::value(self.int(value, span), ty),
+                None => self.eval_part(expr),
+            },
             ExprKind::Cast(ty, inner) => self.eval_cast(ty, inner, span),
             ExprKind::Construct(ty, args) => {
                 let ty = self.resolve(ty);
@@ -121,10 +123,19 @@ impl Builder<'_> {
         }
     }
 
+    /// A member or an element as something in memory.
+    fn eval_part(&mut self, expr: &Expr) -> Ev {
+        match &expr.kind {
+            ExprKind::Member { object, arrow, member } => self.eval_member(object, *arrow, member, expr.span),
+            ExprKind::Index(base, index) => self.eval_index(base, index, expr.span),
+            _ => self.eval_place(expr),
+        }
+    }
+
     fn eval_unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Ev {
         match op {
             UnaryOp::AddressOf => {
-                let ev = self.eval_place(inner);
+                let ev = self.eval_part(inner);
                 match &ev.ty {
                     Ty::Functions(_) => ev,
                     _ => {
@@ -145,6 +156,12 @@ impl Builder<'_> {
             }
             _ => {
                 let ev = self.eval(inner);
+                if let (UnaryOp::Plus, Ty::Closure(number)) = (op, ev.ty.value()) {
+                    // The pointer to its function.
+                    let function = self.function_of_closure(*number);
+                    let set = self.function_set(vec![function]);
+                    return Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set));
+                }
                 if ev.ty.value().is_aggregate()
                     && let Some(result) = self.call_operator(unary_name(op), std::slice::from_ref(&ev), span)
                 {

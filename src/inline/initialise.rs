@@ -351,9 +351,7 @@ impl Builder<'_> {
                 continue;
             }
             let ty = self.field_type(class, index);
-            if matches!(member.init, Init::None)
-                && !matches!(super::library::dimensions(&ty).1, Ty::Class(_))
-            {
+            if matches!(member.init, Init::None) && !matches!(super::library::dimensions(&ty).1, Ty::Class(_)) {
                 continue;
             }
             let place = self.member_address(address, &member.name, span);

@@ -236,6 +236,7 @@ impl Builder<'_> {
                 self.constant_apply(&callable, &explicit, values)
             }
             Found::Type(ty) | Found::Binding(Binding::Type(ty)) => self.constant_construct(&ty, args),
+            Found::Constant(value, ty) if args.is_empty() => Some((value, ty)),
             // `b()` of an `integral_constant`
             Found::Binding(Binding::Object { ty, .. } | Binding::Alias { ty, .. } | Binding::Value { ty, .. })
                 if args.is_empty() =>

@@ -33,7 +33,10 @@ impl Builder<'_> {
                 [ev] if !ev.ty.is_known() => {
                     self.store_to(address, &Ty::Class(class.clone()), ev, span);
                 }
-                [] => self.default_members(address, class, &[], span),
+                [] => {
+                    self.default_bases(address, class, &[], span);
+                    self.default_members(address, class, &[], span);
+                }
                 _ => {
                     let from = self.arg_values(&list);
                     self.emit(Op::Clobber { address, from, sure: false }, span);
@@ -43,20 +46,67 @@ impl Builder<'_> {
         true
     }
 
+    /// The constructors of a class, those that it inherits (`using Base::Base;`) behind its own.
     pub fn constructors_of(&mut self, class: &Arc<ClassTy>) -> Vec<Callable> {
+        let mut all = self.own_constructors(class);
+        for base in self.bases_with_constructors(class) {
+            all.extend(self.constructors_of(&base));
+        }
+        all
+    }
+
+    pub fn own_constructors(&mut self, class: &Arc<ClassTy>) -> Vec<Callable> {
         match class.class.name.clone() {
             Some(name) => self.methods_of(class, &name),
             None => Vec::new(),
         }
     }
 
+    /// The bases whose constructors a class inherits.
+    fn bases_with_constructors(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
+        if class.class.usings.is_empty() {
+            return Vec::new();
+        }
+        let tree = class.class.clone();
+        let bases = self.bases_of(class);
+        let is_meant = |path: &Path, base: &Ty| match (&path.segments[..], base) {
+            ([.., before, last], Ty::Class(base)) => {
+                last.name == before.name || base.class.name.as_ref() == Some(&last.name)
+            }
+            _ => false,
+        };
+        let named = tree.usings.iter().flat_map(|path| {
+            let named = self.bases_named(class, path);
+            named.into_iter().filter(move |base| is_meant(path, base))
+        });
+        let named: Vec<Ty> = named.collect();
+        bases.into_iter().filter(|base| named.contains(&Ty::Class(base.clone()))).collect()
+    }
+
     pub fn constructor_with(&mut self, address: Value, class: &Arc<ClassTy>, list: Vec<Arg>, span: Span) -> bool {
         let set = self.constructors_of(class);
         let best = self.best_of(&set, None, &list, &[]);
         let Some(one) = best.first().cloned() else { return false };
-        let this = Ev::value(address, Ty::pointer_to(Ty::Class(class.clone())));
-        self.call_function(&one, Some(this), list, &[], span);
+        self.construct_by(address, class, &one, list, span);
         true
+    }
+
+    /// Runs one of the constructors of a class. One that it inherits makes the base; the rest is as by default.
+    fn construct_by(&mut self, address: Value, class: &Arc<ClassTy>, one: &Callable, list: Vec<Arg>, span: Span) {
+        let mut heirs = self.bases_with_constructors(class);
+        heirs.retain(|base| self.constructors_of(base).contains(one));
+        match heirs.first() {
+            Some(base) if one.class.as_ref() != Some(class) && self.descend(span) => {
+                self.construct_by(address, base, one, list, span);
+                self.default_bases(address, class, &heirs[..1], span);
+                self.default_members(address, class, &[], span);
+                self.ascend();
+            }
+            _ => {
+                let this = Ev::value(address, Ty::pointer_to(Ty::Class(class.clone())));
+                self.call_function(one, Some(this), list, &[], span);
+            }
+        }
     }
 
     /// Bases and members before a constructor's body.

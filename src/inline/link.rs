@@ -3,7 +3,10 @@
 use super::program::{Item, ItemKind, Lowered, Origin, Program};
 use crate::graph::ItemId;
 use crate::lower::{self, Parser};
-use crate::program::{Declaration, Function, Name, Stmt, StmtKind, TemplateParam};
+use crate::program::{
+    Declaration, Expr, ExprKind, Function, Name, Path, Segment, Stmt, StmtKind, TemplateArg, TemplateParam, Type,
+    TypeKind,
+};
 use crate::source::items;
 use crate::source::tree::{self, Tree};
 use crate::text::{Expanded, FileId, Span};
@@ -38,11 +41,6 @@ impl<'t> Program<'t> {
 fn header(tree: &Tree, item: &tree::Item) -> Item {
     let attributes = &item.attributes;
     let mut scope: Vec<Name> = item.scope.iter().chain(&item.qualifier).cloned().collect();
-    // A friend is a function of the namespace round the class.
-    let is_friend = attributes.is_friend && item.class.is_some();
-    if is_friend {
-        scope.pop();
-    }
     let mut has_body = true;
     let mut params = (0, u32::MAX);
     let kind = match &item.kind {
@@ -74,7 +72,7 @@ fn header(tree: &Tree, item: &tree::Item) -> Item {
         name: item.name.clone(),
         scope: Arc::from(scope),
         file: item.file,
-        class: if is_friend { None } else { item.class },
+        class: item.class,
         has_body,
         params,
         is_kernel: attributes.kernel,
@@ -118,7 +116,7 @@ impl OfTree<'_> {
     fn function(&self, id: ItemId, source: &str, parser: &mut Parser) -> Arc<Function> {
         let item = self.tree.item(id);
         let is_cut = self.cut.lock().is_ok_and(|cut| cut.contains(&id));
-        let around = item.class.filter(|_| item.attributes.is_friend);
+        let around = item.function().and_then(|parts| parts.friend_of).map(ItemId);
         if is_cut || around.is_some() {
             let mut function = lower::function(parser, source);
             function.name = item.name.clone();
@@ -127,7 +125,10 @@ impl OfTree<'_> {
             }
             if let Some(class) = around {
                 let text = self.item_text(class);
+                let name = self.tree.item(class).name.clone();
                 let mut all = lower::class(parser, &text.text).template;
+                let params = function.params.iter_mut().map(|param| &mut param.ty);
+                params.chain([&mut function.result]).for_each(|ty| with_own_arguments(ty, &name, &all));
                 all.append(&mut function.template);
                 function.template = all;
             }
@@ -200,6 +201,33 @@ impl Origin for OfTree<'_> {
             *self.kept.get_mut() -= text.text.len();
         }
     }
+}
+
+/// Within a template its name alone is the class with its own parameters as arguments.
+fn with_own_arguments(ty: &mut Type, name: &Name, template: &[TemplateParam]) {
+    let mut kind = &mut ty.kind;
+    let path = loop {
+        match kind {
+            TypeKind::Pointer(inner) | TypeKind::Reference(inner) | TypeKind::Array(inner, _) => kind = &mut inner.kind,
+            TypeKind::Named(path) => break path,
+            _ => return,
+        }
+    };
+    let [only] = &mut path.segments[..] else { return };
+    if only.name != *name || only.args.is_some() || template.is_empty() {
+        return;
+    }
+    let args = template.iter().filter_map(|param| {
+        let (name, pack) = match param {
+            TemplateParam::Type { name, pack, .. } | TemplateParam::Value { name, pack, .. } => (name, *pack),
+            TemplateParam::Template { name } => (name, false),
+        };
+        let path = Path { segments: vec![Segment { name: name.clone()?, args: None }], global: false };
+        let expr = Expr { kind: ExprKind::Name(path.clone()), span: Span::default() };
+        let arg = TemplateArg::Either(Type::plain(TypeKind::Named(path)), expr);
+        Some(if pack { TemplateArg::Pack(Box::new(arg)) } else { arg })
+    });
+    only.args = Some(args.collect());
 }
 
 fn enumerators(list: Vec<Stmt>) -> Lowered {

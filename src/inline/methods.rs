@@ -5,13 +5,16 @@ use super::calls::{Arg, CANDIDATES};
 use super::names::Found;
 use super::overloads::{Rank, fit};
 use super::scope::Binding;
-use super::types::{Callable, INT, Ty};
+use super::types::{Bound, Callable, INT, Ty};
 use super::values::{Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
 use crate::program::*;
 use crate::text::Span;
 use std::sync::Arc;
+
+/// The member in which an object remembers its class.
+const CLASS: &str = "the class";
 
 impl Builder<'_> {
     pub fn call_member(&mut self, object: &Expr, arrow: bool, member: &Path, args: &[Expr], span: Span) -> Ev {
@@ -88,29 +91,61 @@ impl Builder<'_> {
             Some(Found::Functions(set)) => set,
             _ => Vec::new(),
         };
-        if !exact && self.is_virtual(&class, &segment.name, 0) {
-            let calls = self.overriders(&class, base, &segment.name, &set, list.len());
+        let explicit = self.written_arguments(segment).unwrap_or_default();
+        match exact {
+            true if set.is_empty() => None,
+            true => Some(self.call_set(&set, Some(base.clone()), list, &explicit, &segment.name, span)),
+            false => self.call_on(base, &segment.name, &set, list, &explicit, span),
+        }
+    }
+
+    /// One of the methods of a name on an object: of a virtual one what the object's own class has for it.
+    pub fn call_on(
+        &mut self,
+        base: &Ev,
+        name: &Name,
+        set: &[Callable],
+        list: Vec<Arg>,
+        explicit: &[Bound],
+        span: Span,
+    ) -> Option<Ev> {
+        if let Ty::Class(class) = base.ty.value().clone()
+            && self.is_virtual(&class, name, 0)
+        {
+            if let Some(dynamic) = self.dynamic_class(base) {
+                let own = Ev { ty: Ty::Class(dynamic.clone()), ..base.clone() };
+                if let Some(Found::Functions(set)) =
+                    self.find_in_class(&dynamic, &Segment { name: name.clone(), args: None })
+                {
+                    return Some(self.call_set(&set, Some(own), list, explicit, name, span));
+                }
+            }
+            let mut calls = self.overriders(&class, base, name, set, list.len());
+            let cases = self.made_for(&class, base, name, &list, &mut calls);
             match calls.len() {
                 0 => {}
                 1 => return Some(self.call_function(&calls[0].0, calls[0].1.clone(), list, &[], span)),
-                n if n <= CANDIDATES => {
+                n if n <= CANDIDATES && cases.is_empty() => {
                     let object = self.address_of(base, span);
                     return Some(self.choose_by(object, calls, list, span));
                 }
+                n if n <= CANDIDATES => return Some(self.choose_by_class(base, calls, &cases, list, span)),
                 _ => return None,
             }
         }
-        if set.is_empty() {
-            return None;
-        }
-        let explicit = self.written_arguments(segment).unwrap_or_default();
-        let name = segment.name.clone();
-        Some(self.call_set(&set, Some(base.clone()), list, &explicit, &name, span))
+        (!set.is_empty()).then(|| self.call_set(set, Some(base.clone()), list, explicit, name, span))
     }
 
     pub fn call_method_by_name(&mut self, base: &Ev, name: &str, args: &[Ev], span: Span) -> Option<Ev> {
         let list = args.iter().map(|ev| Arg::made(ev.clone(), span)).collect();
         self.call_method(base, &Segment { name: Name::from(name), args: None }, list, span)
+    }
+
+    pub fn is_virtual_of(&mut self, object: &Ev, name: &Name) -> bool {
+        match object.ty.value().clone() {
+            Ty::Class(class) => self.is_virtual(&class, name, 0),
+            _ => false,
+        }
     }
 
     fn is_virtual(&mut self, class: &Arc<super::types::ClassTy>, name: &Name, depth: usize) -> bool {
@@ -122,7 +157,28 @@ impl Builder<'_> {
         depth < 8 && self.bases_of(class).iter().any(|base| self.is_virtual(base, name, depth + 1))
     }
 
-    /// What a virtual call may run: the method of the object's own class where that is known, else of every class in view.
+    /// The class of the object itself, where that is known.
+    pub fn dynamic_class(&mut self, object: &Ev) -> Option<Arc<super::types::ClassTy>> {
+        let (What::Place(address), Ty::Class(class)) = (&object.what, object.ty.value()) else { return None };
+        if let Some(Binding::Value { value, .. }) = self.local("this")
+            && value == address
+        {
+            return match self.local("this class") {
+                Some(Binding::Type(Ty::Class(class))) => Some(class.clone()),
+                _ => None,
+            };
+        }
+        match self.op(*address) {
+            Op::Address(object) => Some(self.object_classes.get(object).unwrap_or(class).clone()),
+            Op::Load { address, .. } => match self.op(*address) {
+                Op::Address(pointer) => self.pointed_classes.get(pointer).cloned(),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What a virtual call may run on an object of a class that is not known: the methods of every class in view.
     fn overriders(
         &mut self,
         class: &Arc<super::types::ClassTy>,
@@ -131,30 +187,6 @@ impl Builder<'_> {
         set: &[Callable],
         count: usize,
     ) -> Vec<(Callable, Option<Ev>)> {
-        let dynamic = match (&base.what, self.local("this")) {
-            (What::Place(address), Some(Binding::Value { value, .. })) if address == value => {
-                match self.local("this class") {
-                    Some(Binding::Type(Ty::Class(dynamic))) => Some(dynamic.clone()),
-                    _ => None,
-                }
-            }
-            (What::Place(address), _) => match self.op(*address) {
-                Op::Address(object) => self.object_classes.get(object).cloned(),
-                Op::Load { address, .. } => match self.op(*address) {
-                    Op::Address(pointer) => self.pointed_classes.get(pointer).cloned(),
-                    _ => None,
-                },
-                _ => None,
-            },
-            _ => None,
-        };
-        let segment = Segment { name: name.clone(), args: None };
-        if let Some(dynamic) = dynamic {
-            let found = self.find_in_class(&dynamic, &segment);
-            let Some(Found::Functions(found)) = found else { return Vec::new() };
-            let fitting = found.into_iter().filter(|one| self.takes(one, count)).take(1);
-            return fitting.map(|one| (one, Some(Ev { ty: Ty::Class(dynamic.clone()), ..base.clone() }))).collect();
-        }
         let mut calls: Vec<(Callable, Option<Ev>)> = Vec::new();
         let mut add = |builder: &Self, one: &Callable, class: &Arc<super::types::ClassTy>| {
             if builder.takes(one, count) && !calls.iter().any(|(known, _)| known == one) {
@@ -170,6 +202,77 @@ impl Builder<'_> {
             }
         }
         calls
+    }
+
+    /// An object made here remembers its class, for virtual calls through pointers.
+    pub fn note_class(&mut self, object: ObjectId, class: &Arc<super::types::ClassTy>, span: Span) {
+        if !self.has_virtuals(class, 0) {
+            return;
+        }
+        let known = self.polymorphic.iter().position(|one| one == class);
+        let number = known.unwrap_or_else(|| {
+            self.polymorphic.push(class.clone());
+            self.polymorphic.len() - 1
+        });
+        let address = self.address(object, span);
+        let place = self.member_address(address, &Name::from(CLASS), span);
+        let value = self.int(number as i64 + 1, span);
+        self.emit(Op::Store { address: place, value }, span);
+    }
+
+    fn has_virtuals(&mut self, class: &Arc<super::types::ClassTy>, depth: usize) -> bool {
+        let program = self.program;
+        program.members(class.item).iter().any(|id| program.item(*id).is_virtual)
+            || depth < 8 && self.bases_of(class).iter().any(|base| self.has_virtuals(base, depth + 1))
+    }
+
+    /// The classes that objects made so far have and that derive from this one, by number, and which of the calls is for
+    /// each.
+    fn made_for(
+        &mut self,
+        class: &Arc<super::types::ClassTy>,
+        base: &Ev,
+        name: &Name,
+        list: &[Arg],
+        calls: &mut Vec<(Callable, Option<Ev>)>,
+    ) -> Vec<(i64, usize)> {
+        let mut cases = Vec::new();
+        for (number, made) in self.polymorphic.clone().into_iter().enumerate() {
+            if made != *class && !self.derives_from(&made, class, 0) {
+                continue;
+            }
+            let segment = Segment { name: name.clone(), args: None };
+            let Some(Found::Functions(set)) = self.find_in_class(&made, &segment) else { continue };
+            let Some(own) = self.best_of(&set, None, list, &[]).into_iter().next() else { continue };
+            let index = calls.iter().position(|(known, _)| *known == own).unwrap_or_else(|| {
+                calls.push((own, Some(Ev { ty: Ty::Class(made), ..base.clone() })));
+                calls.len() - 1
+            });
+            cases.push((number as i64 + 1, index));
+        }
+        cases
+    }
+
+    /// One of several by what the object remembers of its class; of an object made elsewhere it may be any.
+    fn choose_by_class(
+        &mut self,
+        base: &Ev,
+        calls: Vec<(Callable, Option<Ev>)>,
+        cases: &[(i64, usize)],
+        list: Vec<Arg>,
+        span: Span,
+    ) -> Ev {
+        let object = self.address_of(base, span);
+        let place = self.member_address(object, &Name::from(CLASS), span);
+        let on = self.load(place, false, span);
+        let blocks: Vec<BlockId> = calls.iter().map(|_| self.new_block()).collect();
+        let others = (0..calls.len()).filter(|index| !cases.iter().any(|(_, known)| known == index));
+        let numbered: Vec<(i64, usize)> =
+            cases.iter().copied().chain(others.map(|index| (-1 - index as i64, index))).collect();
+        let cases = numbered.into_iter().map(|(number, index)| (self.int(number, span), blocks[index])).collect();
+        let (default, at) = (blocks[blocks.len() - 1], self.at(span));
+        self.finish(End::Switch { on, cases, default, at });
+        self.call_each(calls, blocks, list, span)
     }
 
     /// A pointer begins with the address of an object; the body that it is a variable of lets it be.

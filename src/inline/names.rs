@@ -6,7 +6,7 @@ use super::builder::{Builder, StaticKey};
 use super::memo::VisibleKey;
 use super::program::{Item, ItemKind};
 use super::scope::{Binding, ScopeId};
-use super::types::{Bases, Callable, ClassTy, INT, Ty};
+use super::types::{Callable, ClassTy, Ty};
 use crate::graph::ItemId;
 use crate::program::*;
 use crate::words::SourceKind;
@@ -35,7 +35,6 @@ pub enum Qualifier {
     Type(Ty),
 }
 
-const BASES: usize = 16;
 /// Names may lead to names (aliases, bases, arguments) so deep.
 pub const LOOKUPS: usize = 100;
 
@@ -58,6 +57,9 @@ impl Builder<'_> {
         }
         self.lookups += 1;
         let found = match self.qualifier(path) {
+            Qualifier::None if path.global && self.words.source(&last.name).is_none() => {
+                self.find_item(last, Some(&[]))
+            }
             Qualifier::None => self.find_unqualified(last, path.global),
             Qualifier::Namespace(names) => self.find_item(last, Some(&names)),
             Qualifier::Type(ty) => self.find_in_type(&ty, last),
@@ -125,7 +127,7 @@ impl Builder<'_> {
                         Qualifier::Type(self.named(segment))
                     } else {
                         names.push(segment.name.clone());
-                        Qualifier::Namespace(names)
+                        Qualifier::Namespace(self.alias_within(&names).unwrap_or(names))
                     }
                 }
                 Qualifier::Type(ty) => match self.find_in_type(&ty, segment) {
@@ -166,7 +168,7 @@ impl Builder<'_> {
             }
             at = self.scope_at(id).parent;
         }
-        if let Found::Type(ty) = self.find_type_item(segment, None)
+        if let Found::Type(ty) = self.find_type_item(segment, global.then_some(&[]))
             && !self.hides_namespace(&ty, segment, next)
         {
             return Qualifier::Type(ty);
@@ -200,6 +202,19 @@ impl Builder<'_> {
         vec![name.clone()]
     }
 
+    /// What a namespace within others is another name of: an alias, or one that is inline.
+    fn alias_within(&self, names: &[Name]) -> Option<Vec<Name>> {
+        let (name, before) = names.split_last()?;
+        let home = self.scope_at(self.scope).item;
+        self.program.visible(home, name).iter().find_map(|id| {
+            let item = self.program.item(*id);
+            match &item.kind {
+                ItemKind::NamespaceAlias(path) if ends_with(&item.scope, before) => Some(path.clone()),
+                _ => None,
+            }
+        })
+    }
+
     pub fn find_in_type(&mut self, ty: &Ty, segment: &Segment) -> Found {
         match ty {
             Ty::Class(class) => {
@@ -215,207 +230,6 @@ impl Builder<'_> {
             _ => Found::None,
         }
     }
-
-    /// A member of a class or its bases.
-    pub fn find_in_class(&mut self, class: &Arc<ClassTy>, segment: &Segment) -> Option<Found> {
-        self.find_in_class_at(class, segment, 0)
-    }
-
-    fn find_in_class_at(&mut self, class: &Arc<ClassTy>, segment: &Segment, depth: usize) -> Option<Found> {
-        if depth > BASES {
-            return None;
-        }
-        let name = &segment.name;
-        let scope = self.class_scope(class);
-        let tree = class.class.clone();
-        if let Some(index) = tree.members.iter().position(|member| member.name == *name) {
-            if let (Some(args), false) = (&segment.args, tree.members[index].template.is_empty()) {
-                let args = self.template_arguments(args);
-                let all = tree.members.iter().filter(|member| member.name == *name);
-                let all = all.map(|member| (class.item, scope, member.clone())).collect();
-                if let Some((value, ty)) = self.value_of_template(all, args) {
-                    return Some(Found::Constant(value, ty));
-                }
-            }
-            let member = &tree.members[index];
-            let is_static = member.storage.is_static || member.storage.is_constexpr;
-            return Some(match is_static {
-                true => Found::StaticField(class.clone(), index),
-                false => Found::Field(class.clone(), index),
-            });
-        }
-        if let Some(found) = self.scope_at(scope).names.get(name).cloned() {
-            return Some(self.through(found, segment));
-        }
-        if let Some((_, ty)) = tree.aliases.iter().find(|(alias, _)| alias == name) {
-            // An alias may name itself through a base; it then stays open.
-            self.bind_in(scope, name, Binding::Type(Ty::Unknown));
-            let ty = self.in_item(class.item, scope, |builder| builder.resolve(ty));
-            self.bind_in(scope, name, Binding::Type(ty.clone()));
-            return Some(Found::Type(ty));
-        }
-        if tree.name.as_ref() == Some(name) {
-            // The class's own name is its type, not its constructors; with arguments it is the template's.
-            return segment.args.is_none().then(|| Found::Type(Ty::Class(class.clone())));
-        }
-        let mut methods = self.methods_of(class, name);
-        if !methods.is_empty() {
-            for path in tree.usings.iter().filter(|path| path.segments.last().is_some_and(|last| last.name == *name)) {
-                if let Qualifier::Type(Ty::Class(base)) = self.in_item(class.item, scope, |it| it.qualifier(path))
-                    && base != *class
-                    && let Some(Found::Functions(of_base)) = self.find_in_class_at(&base, segment, depth + 1)
-                {
-                    methods.extend(of_base);
-                }
-            }
-            return Some(Found::Functions(methods));
-        }
-        if let Some(found) = self.find_nested(class, segment) {
-            return Some(found);
-        }
-        for base in self.bases_of(class) {
-            if let Some(found) = self.find_in_class_at(&base, segment, depth + 1) {
-                return Some(found);
-            }
-        }
-        self.member_of_standard_base(class, name)
-    }
-
-    /// A class inside a class, an enumerator of an enumeration inside it.
-    fn find_nested(&mut self, class: &Arc<ClassTy>, segment: &Segment) -> Option<Found> {
-        let program = self.program;
-        let mut classes = Vec::new();
-        for member in program.members(class.item) {
-            let item = program.item(*member);
-            if item.name != segment.name {
-                continue;
-            }
-            match item.kind {
-                ItemKind::Class if item.has_body => classes.push(*member),
-                ItemKind::Enumerator { .. } => {
-                    let (value, ty) = self.enumerator(*member)?;
-                    return Some(Found::Constant(value, ty));
-                }
-                ItemKind::Enum => return Some(Found::Type(Ty::Enum(item.name.clone()))),
-                ItemKind::Alias => {
-                    let ty = program.alias(*member)?.clone();
-                    let scope = self.class_scope(class);
-                    let item = *member;
-                    return Some(Found::Type(self.in_item(item, scope, |builder| builder.resolve(&ty))));
-                }
-                _ => {}
-            }
-        }
-        if classes.is_empty() {
-            return None;
-        }
-        let scope = self.class_scope(class);
-        let args = self.written_arguments(segment);
-        Some(Found::Type(self.class_among(&classes, args, Some(scope))?))
-    }
-
-    pub fn bases_of(&mut self, class: &Arc<ClassTy>) -> Vec<Arc<ClassTy>> {
-        if let Some(known) = self.class_bases.get(class) {
-            return known.in_view.clone();
-        }
-        // A base's name is looked up without the bases.
-        self.class_bases.insert(class.clone(), Bases::default());
-        let scope = self.class_scope(class);
-        let tree = class.class.clone();
-        let mut bases = Bases::default();
-        for base in &tree.bases {
-            match self.in_item(class.item, scope, |builder| builder.resolve_path(base)) {
-                Ty::Class(base) if base != *class => bases.in_view.push(base),
-                ty @ Ty::Named(_) => bases.standard.push(ty),
-                _ => {}
-            }
-        }
-        self.class_bases.insert(class.clone(), bases.clone());
-        bases.in_view
-    }
-
-    /// The bases of a class that are classes of the standard library.
-    pub fn standard_bases(&mut self, class: &Arc<ClassTy>) -> Vec<Ty> {
-        self.bases_of(class);
-        self.class_bases.get(class).map(|bases| bases.standard.clone()).unwrap_or_default()
-    }
-
-    /// Methods of the class itself by name; bodies only.
-    pub fn methods_of(&mut self, class: &Arc<ClassTy>, name: &Name) -> Vec<Callable> {
-        let program = self.program;
-        let mut found = Vec::new();
-        for member in program.members(class.item) {
-            let item = program.item(*member);
-            if item.name != *name || item.kind != ItemKind::Function || !item.has_body {
-                continue;
-            }
-            if let Some(function) = program.function(*member) {
-                found.push(Callable {
-                    item: *member,
-                    function: function.clone(),
-                    class: Some(class.clone()),
-                    scope: None,
-                    is_static: item.is_static,
-                });
-            }
-        }
-        if found.is_empty() {
-            let inside = class.class.methods.iter().filter(|method| method.name == *name);
-            found.extend(inside.map(|method| Callable {
-                item: class.item,
-                function: method.clone(),
-                class: Some(class.clone()),
-                scope: None,
-                is_static: false,
-            }));
-        }
-        found
-    }
-
-    /// The scope inside a class: its template parameters, enumerators and members.
-    pub fn class_scope(&mut self, class: &Arc<ClassTy>) -> ScopeId {
-        if let Some(scope) = self.class_scopes.get(class) {
-            return *scope;
-        }
-        let parent = match class.scope {
-            Some(scope) => scope,
-            None => self.item_scope(class.item),
-        };
-        let scope = self.new_scope(Some(parent), class.item);
-        self.class_scopes.insert(class.clone(), scope);
-        self.scopes[scope.0 as usize].class = Some(class.clone());
-        self.bind_template(scope, &class.class.template, &class.args);
-        if let Some(name) = &class.class.name {
-            // The injected class name, which is also the class without its arguments.
-            if class.class.specialises.is_none() && class.class.template.is_empty() {
-                self.bind_in(scope, name, Binding::Type(Ty::Class(class.clone())));
-            }
-        }
-        let tree = class.class.clone();
-        for unnamed in &tree.unnamed {
-            if let Some(name) = &unnamed.name {
-                self.bind_in(scope, name, Binding::Class { class: unnamed.clone(), scope });
-            }
-        }
-        self.in_item(class.item, scope, |builder| builder.bind_enumerators(&tree.enumerators));
-        scope
-    }
-
-    /// Enumerators in order, each one more than the last where no value is written.
-    pub fn bind_enumerators(&mut self, enumerators: &[(Name, Option<Expr>)]) {
-        let mut next = Some(0i64);
-        for (name, value) in enumerators {
-            if let Some(value) = value {
-                next = self.constant(value);
-            }
-            if let Some(value) = next {
-                self.bind(name, Binding::Constant { value, ty: INT });
-                next = Some(value.wrapping_add(1));
-            }
-        }
-    }
-
-    // Items
 
     fn find_item(&mut self, segment: &Segment, namespace: Option<&[Name]>) -> Found {
         let candidates = self.visible(&segment.name, namespace, false);
@@ -478,7 +292,7 @@ impl Builder<'_> {
             .filter(|id| program.item(*id).kind == ItemKind::Class && program.item(*id).has_body)
             .collect();
         if let Some(first) = classes.first()
-            && self.is_library_item(*first)
+            && (self.is_library_item(*first) || self.words.is_users_type(&segment.name))
         {
             return Found::Type(self.named(segment));
         }
@@ -571,6 +385,8 @@ impl Builder<'_> {
                 continue;
             }
             let rank = match namespace {
+                // `::f`, which may also come from where `using` brings it in.
+                Some([]) => 1 + usize::from(item.scope.is_empty()),
                 Some(names) => {
                     if !ends_with(&item.scope, names) {
                         continue;

@@ -108,7 +108,7 @@ impl Builder<'_> {
     }
 
     /// Two definitions of one function, under different conditions or in twin files: the nearer one counts.
-    fn is_same_header(&mut self, a: &Callable, b: &Callable) -> bool {
+    pub fn is_same_header(&mut self, a: &Callable, b: &Callable) -> bool {
         if a.function.params.len() != b.function.params.len() || a.function.template.len() != b.function.template.len()
         {
             return false;

@@ -75,7 +75,7 @@ impl Builder<'_> {
                 if let Found::Type(ty) | Found::Binding(Binding::Type(ty)) = self.find_local_type(last, path.global) {
                     return ty;
                 }
-                self.find_type_item(last, None)
+                self.find_type_item(last, path.global.then_some(&[]))
             }
             Qualifier::Namespace(names) => self.find_type_item(last, Some(&names)),
             Qualifier::Type(ty) => self.find_in_type(&ty, last),
@@ -226,6 +226,13 @@ impl Builder<'_> {
                     self.field_type(&class, index).value().clone()
                 }
                 Found::Constant(_, ty) => ty,
+                Found::Value(item) => match self.program.value(item) {
+                    Some(declaration) => {
+                        let scope = self.item_scope(item);
+                        self.in_item(item, scope, |builder| builder.declared_type(declaration)).value().clone()
+                    }
+                    None => Ty::Unknown,
+                },
                 _ => Ty::Unknown,
             },
             ExprKind::This => match self.this() {
@@ -251,6 +258,10 @@ impl Builder<'_> {
                 let inner = self.type_of(inner);
                 inner.value().element()
             }
+            ExprKind::Unary(UnaryOp::AddressOf, inner) => match self.type_of(inner) {
+                ty if ty.is_known() => Ty::pointer_to(ty.value().clone()),
+                _ => Ty::Unknown,
+            },
             ExprKind::Cast(ty, _) | ExprKind::Construct(ty, _) => self.resolve(ty),
             ExprKind::Call { callee, .. } => {
                 if let ExprKind::Member { object, arrow, member } = &callee.kind {

@@ -41,7 +41,7 @@ impl Builder<'_> {
                         Found::Type(Ty::Class(class)) if self.is_bare_template(path, &class) => {
                             bounds.push(Bound::Template(path.segments[0].name.clone()));
                         }
-                        Found::Type(_) | Found::Binding(Binding::Type(_)) => bounds.push(self.type_argument(ty)),
+                        Found::Type(ty) | Found::Binding(Binding::Type(ty)) => bounds.push(self.type_bound(ty)),
                         Found::Binding(Binding::Pack(list)) => {
                             for one in list {
                                 bounds.push(bound_of(&one));
@@ -51,7 +51,7 @@ impl Builder<'_> {
                         Found::None if self.constant_word(path).is_none() => bounds.push(self.type_argument(ty)),
                         _ => bounds.push(self.value_argument(expr)),
                     }
-                } else if self.is_call_of_function(expr) {
+                } else if self.is_call_of_function(expr) || self.part_of_constant(expr).is_some() {
                     bounds.push(self.value_argument(expr));
                 } else {
                     bounds.push(self.type_argument(ty));
@@ -78,7 +78,12 @@ impl Builder<'_> {
     }
 
     fn type_argument(&mut self, ty: &Type) -> Bound {
-        match self.resolve(ty) {
+        let ty = self.resolve(ty);
+        self.type_bound(ty)
+    }
+
+    fn type_bound(&self, ty: Ty) -> Bound {
+        match ty {
             // A class template's name alone, for a template template parameter.
             Ty::Named(named) if named.args.is_empty() && self.is_class_template(&named.name) => {
                 Bound::Template(named.name.clone())
@@ -293,16 +298,16 @@ impl Builder<'_> {
                 Some(pattern) => special.push((*id, class.clone(), pattern.clone())),
             }
         }
-        let complete = match &primary {
-            Some((id, class)) => {
-                let parent = match scope {
-                    Some(scope) => scope,
-                    None => self.item_scope(*id),
-                };
-                let inside = self.new_scope(Some(parent), *id);
-                self.complete_arguments(&class.template, args, inside)
-            }
-            None => args,
+        let inside = primary.as_ref().map(|(id, _)| {
+            let parent = match scope {
+                Some(scope) => scope,
+                None => self.item_scope(*id),
+            };
+            self.new_scope(Some(parent), *id)
+        });
+        let complete = match (&primary, inside) {
+            (Some((_, class)), Some(inside)) => self.complete_arguments(&class.template, args, inside),
+            _ => args,
         };
         let mut best: Option<(usize, Ty)> = None;
         // Where only specialisations have a body, one that open arguments do not contradict is taken.
@@ -315,6 +320,16 @@ impl Builder<'_> {
             else {
                 continue;
             };
+            let is_whole = match (&primary, inside) {
+                (Some((_, primary)), Some(inside)) => {
+                    self.is_rest_by_default(&pattern, &complete, &primary.template, inside)
+                }
+                // Nothing tells what is there by default.
+                _ => ends_in_pack(&pattern) || count_of(&complete) <= pattern.len(),
+            };
+            if !is_whole {
+                continue;
+            }
             if best.as_ref().is_none_or(|(known, _)| score > *known) {
                 let inside = self.new_scope(Some(parent), id);
                 let args = self.deduced_arguments(&class.template, &deduced, inside);
@@ -327,6 +342,36 @@ impl Builder<'_> {
         }
         let (id, class) = primary?;
         Some(self.class_type(id, class, complete.clone(), scope, complete))
+    }
+
+    /// Whether the arguments that a specialisation does not write are those that are there by default: of
+    /// `template <> struct Pipe<>` none.
+    fn is_rest_by_default(
+        &mut self,
+        pattern: &[TemplateArg],
+        complete: &[Bound],
+        params: &[TemplateParam],
+        inside: ScopeId,
+    ) -> bool {
+        if ends_in_pack(pattern) || count_of(complete) <= pattern.len() {
+            return true;
+        }
+        let mut written = pattern.len();
+        for (param, bound) in params.iter().zip(complete) {
+            match bound {
+                Bound::Pack(list) if list.len() > written => return false,
+                Bound::Pack(list) => written -= list.len(),
+                _ if written > 0 => written -= 1,
+                bound => {
+                    let default = self.default_argument(param, inside);
+                    let is_open = matches!(bound, Bound::Runtime(_) | Bound::Type(Ty::Param(_) | Ty::Unknown));
+                    if *bound != default && !(is_open && self.is_lenient) {
+                        return false;
+                    }
+                }
+            }
+        }
+        true
     }
 
     pub fn local_class(&mut self, class: Arc<Class>, item: ItemId, scope: ScopeId, args: Option<Vec<Bound>>) -> Ty {
@@ -477,6 +522,15 @@ impl Builder<'_> {
     // Functions
 
     // Constants of items and classes
+}
+
+fn ends_in_pack(pattern: &[TemplateArg]) -> bool {
+    matches!(pattern.last(), Some(TemplateArg::Pack(_)))
+}
+
+/// How many arguments there are, those in packs one by one.
+fn count_of(args: &[Bound]) -> usize {
+    args.iter().map(|arg| if let Bound::Pack(list) = arg { list.len() } else { 1 }).sum()
 }
 
 pub fn bound_of(binding: &Binding) -> Bound {

@@ -170,6 +170,18 @@ fn trait_of_types(name: &str, args: &[Bound]) -> Option<(i64, Ty)> {
             Ty::Float { bits: 64 } => Some((53, INT)),
             _ => None,
         },
+        "numeric_limits::max" => match *first {
+            Ty::Int { bits: 64, signed: false } => None,
+            Ty::Int { bits, signed } => Some((i64::MAX >> (64 - u32::from(bits) - u32::from(!signed)), first.clone())),
+            Ty::Bool => truth(true),
+            _ => None,
+        },
+        "numeric_limits::min" | "numeric_limits::lowest" => match *first {
+            Ty::Int { bits, signed: true } => Some((i64::MIN >> (64 - u32::from(bits)), first.clone())),
+            Ty::Int { signed: false, .. } => Some((0, first.clone())),
+            Ty::Bool => truth(false),
+            _ => None,
+        },
         _ => None,
     }
 }

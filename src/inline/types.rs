@@ -154,6 +154,8 @@ pub struct Bases {
     pub in_view: Vec<Arc<ClassTy>>,
     /// Classes of the standard library.
     pub standard: Vec<Ty>,
+    /// Lambdas, by their numbers in the builder.
+    pub closures: Vec<u32>,
 }
 
 /// A function that a name may mean.

@@ -435,8 +435,11 @@ impl Builder<'_> {
             }
             Ty::Class(class) => {
                 let class = class.clone();
-                for callable in self.methods_of(&class, &Name::from("operator()")) {
-                    holds.join(self.reach_of(&callable));
+                let call = Segment { name: Name::from("operator()"), args: None };
+                if let Some(Found::Functions(set)) = self.find_in_class(&class, &call) {
+                    for callable in set {
+                        holds.join(self.reach_of(&callable));
+                    }
                 }
             }
             _ => {}

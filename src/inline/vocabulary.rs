@@ -73,7 +73,7 @@ impl Builder<'_> {
             return self.construct_at(last, place, args, span);
         }
         if self.words.library(&name).is_some()
-            || self.words.is_numbered_class(&name)
+            || self.words.is_barrier_class(&name)
             || *name == *super::resolve::STANDS_FOR_ANOTHER
             || args.is_empty() && last.args.is_some() && !self.is_word(&name)
         {
@@ -186,6 +186,7 @@ impl Builder<'_> {
     pub fn varying(&mut self, agrees: Agrees, name: &Name, span: Span) -> Ev {
         let source = match agrees {
             Agrees::Thread => Source::Varying(name.clone()),
+            Agrees::Rank => Source::ThreadRank,
             Agrees::Lane => Source::Lane,
             Agrees::Warp => Source::Warp,
             Agrees::Warpgroup => {

@@ -419,13 +419,40 @@ fn member(reader: &mut Reader, id: Id) -> ExprKind {
         return ExprKind::Unreadable;
     };
     let operator = reader.child(id, Field::Operator).map(|operator| reader.text(operator)).unwrap_or(".");
-    let object = expression(reader, object);
+    let within = object;
+    let mut object = expression(reader, object);
     let member = path(reader, field);
+    if operator != ".*"
+        && let Some(pointer) = pointer_to_member(reader, within, &mut object)
+    {
+        let inner = Box::new(std::mem::replace(pointer, reader.unreadable(id)));
+        *pointer = Expr {
+            span: Span { start: inner.span.start, end: reader.span(id).end },
+            kind: ExprKind::Member { object: inner, arrow: operator == "->", member },
+        };
+        return object.kind;
+    }
     if operator == ".*" {
         let pointer = Expr { kind: ExprKind::Name(member), span: reader.span(field) };
         return named_call(reader, id, "operator.*", vec![object, pointer]);
     }
     ExprKind::Member { object: Box::new(object), arrow: operator == "->", member }
+}
+
+/// The pointer of `object.*pointer`, to which what stands behind belongs: `object.*table[1]`.
+fn pointer_to_member<'e>(reader: &Reader, id: Id, value: &'e mut Expr) -> Option<&'e mut Expr> {
+    let is_open = matches!(reader.kind(id), Kind::FieldExpression | Kind::SubscriptExpression);
+    match &mut value.kind {
+        ExprKind::Call { callee, args } if is_open => match (&callee.kind, &mut args[..]) {
+            (ExprKind::Name(path), [_, pointer])
+                if path.segments.last().is_some_and(|last| &*last.name == "operator.*") =>
+            {
+                Some(pointer)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// `a[i, j]` is read as `a[i][j]`.
@@ -435,6 +462,12 @@ fn subscript(reader: &mut Reader, id: Id) -> ExprKind {
     };
     let mut result = expression(reader, array);
     for index in arguments(reader, indices) {
+        if let Some(pointer) = pointer_to_member(reader, array, &mut result) {
+            let inner = std::mem::replace(pointer, reader.unreadable(id));
+            let span = Span { start: inner.span.start, end: index.span.end + 1 };
+            *pointer = Expr { kind: ExprKind::Index(Box::new(inner), Box::new(index)), span };
+            continue;
+        }
         let span = Span { start: result.span.start, end: index.span.end + 1 };
         result = Expr { kind: ExprKind::Index(Box::new(result), Box::new(index)), span };
     }
@@ -543,7 +576,8 @@ fn sized_type(reader: &mut Reader, id: Id) -> Option<Type> {
     let named = without_parentheses(reader, value);
     let is_name = matches!(reader.kind(named), Kind::Identifier | Kind::QualifiedIdentifier | Kind::TemplateFunction);
     if !is_name || named == value || reader.variables.contains(reader.text(named)) {
-        return None;
+        let value = reader.deeper(named, |reader| expression(reader, named))?;
+        return Some(Type::plain(TypeKind::Decltype(Box::new(value))));
     }
     Some(Type::plain(TypeKind::Named(path(reader, named))))
 }

@@ -38,6 +38,7 @@ impl Head {
             params,
             result,
             specialises: None,
+            of_class: None,
             requires: Vec::new(),
             initialisers: Vec::new(),
             leaves_object,
@@ -57,16 +58,20 @@ pub fn function(reader: &mut Reader, id: Id, template: Vec<TemplateParam>) -> Op
         None => Vec::new(),
     };
     let requires = requirements(reader, id);
-    let specialises = written_arguments(reader, id);
+    let (specialises, of_class) = written_arguments(reader, id);
     let body = body(reader, block);
-    Some(Function { specialises, requires, initialisers, ..head.with_body(template, body) })
+    Some(Function { specialises, of_class, requires, initialisers, ..head.with_body(template, body) })
 }
 
-fn written_arguments(reader: &mut Reader, id: Id) -> Option<Vec<TemplateArg>> {
+/// The template arguments written in the name of a function, and in that of its class.
+fn written_arguments(reader: &mut Reader, id: Id) -> (Option<Vec<TemplateArg>>, Option<Vec<TemplateArg>>) {
     let declarator = reader.child(id, Field::Declarator);
-    let name = unwrap_declarator(reader, Type::plain(TypeKind::Unknown), declarator).name?;
-    let path = reader.deeper(name, |reader| path(reader, name))?;
-    path.segments.last()?.args.clone()
+    let Some(name) = unwrap_declarator(reader, Type::plain(TypeKind::Unknown), declarator).name else {
+        return (None, None);
+    };
+    let path = reader.deeper(name, |reader| path(reader, name)).unwrap_or_default();
+    let mut segments = path.segments.into_iter().rev().map(|segment| segment.args);
+    (segments.next().flatten(), segments.next().flatten())
 }
 
 /// What stands behind `requires`, before or behind the declarator.

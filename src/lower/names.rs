@@ -73,6 +73,9 @@ pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
         "operator_index_" => return reader.name("operator[]"),
         _ => {}
     }
+    if let Some(sign) = text.strip_prefix("operator_sign_") {
+        return Name::from(format!("operator{}", sign_of(sign)));
+    }
     if let Some(ty) = text.strip_prefix("operator_as__") {
         return Name::from(format!("operator {}", ty.replace("__", " ")));
     }
@@ -86,6 +89,12 @@ pub fn plain_name(reader: &mut Reader, id: Id) -> Name {
         return Name::from(text.split_ascii_whitespace().collect::<String>());
     }
     reader.name(text)
+}
+
+/// The sign of an operator that is called by its name, written byte by byte in hexadecimal.
+fn sign_of(digits: &str) -> String {
+    let byte = |at: usize| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+    (0..digits.len()).step_by(2).filter_map(byte).map(char::from).collect()
 }
 
 fn is_word(c: char) -> bool {

@@ -83,6 +83,10 @@ pub struct FunctionParts {
     pub arguments: Option<Tokens>,
     /// How many template argument lists the qualifier has; so many template headers belong to classes.
     pub class_headers: u32,
+    /// Of a friend that is written in a class: that class.
+    pub friend_of: Option<u32>,
+    /// Template arguments of the class that a member is specialised for, without brackets: `template <> void X<int>::f()`.
+    pub class_arguments: Option<Tokens>,
     /// Where the result type is written before the name.
     pub result: Tokens,
     /// Where it is written behind the parameters.

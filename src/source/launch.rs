@@ -9,6 +9,7 @@ mod callers;
 mod calls;
 mod choices;
 mod classes;
+mod clusters;
 mod code;
 mod constructors;
 mod declarators;
@@ -335,7 +336,7 @@ pub fn bounds(tree: &Tree, kernel: ItemId, template_args: &[Argument]) -> Launch
     bounds
 }
 
-/// The template arguments of the explicit instantiations of a function in view of its file.
+/// The template arguments of the explicit instantiations of a function in view of its file; numbers where they are constant.
 pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
     let item = tree.item(function);
     let mut found = Vec::new();
@@ -343,9 +344,17 @@ pub fn instantiations(tree: &Tree, function: ItemId) -> Vec<Vec<String>> {
         let other = tree.item(*id);
         let ItemKind::Instantiation { arguments: Some(arguments), of_class: false } = &other.kind else { continue };
         if tree.sees(other.file, function) {
-            let view = super::items::View::owned(tree.expanded(*id, arguments.clone()));
-            let pieces = view.split_at_commas(0..view.len());
-            found.push(pieces.into_iter().map(|piece| view.spelled(piece)).collect());
+            let (work, frame) = (Work::new(tree, None), Frame::default());
+            let code = work.code(*id).beside(tree.expanded(*id, arguments.clone()));
+            let pieces = code.view.split_at_commas(0..code.view.len());
+            let number = |piece: &std::ops::Range<usize>| {
+                evaluate(&Scope { work: &work, frame: &frame }, &code, piece.clone())?.int()
+            };
+            let text = |piece: std::ops::Range<usize>| match number(&piece) {
+                Some(number) => number.to_string(),
+                None => code.view.spelled(piece),
+            };
+            found.push(pieces.into_iter().map(text).collect());
         }
     }
     found
@@ -420,8 +429,7 @@ fn seeds(work: &Work, code: &Code, site: &Site, kernel: ItemId) -> Vec<std::ops:
         Shape::Written { block } => found.push(block.clone()),
         Shape::Config(name) => {
             found.push(*name..name + 1);
-            let clusters = code.body.clone().filter(|at| view.is(*at, b"clusterDim"));
-            found.extend(clusters.map(|at| at..locals::statement_end(view, at)));
+            found.extend(clusters::places(code).into_iter().map(|at| at..locals::statement_end(view, at)));
         }
     }
     found
@@ -446,7 +454,7 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
         Shape::Config(name) => {
             let key = std::str::from_utf8(view.text(*name)).unwrap_or_default();
             let block = scope.plain_name(code, view.text(*name), key, &[b"blockDim"], *name);
-            (block, cluster_of(&scope, code))
+            (block, clusters::of(&scope, code))
         }
     };
     work.note_end_before(&scope, code, site.tokens.start);
@@ -465,24 +473,6 @@ fn launch(work: &Work, code: &Code, site: &Site, kernel: ItemId, frame: &Frame) 
         cluster,
         at: code.place(site.tokens.clone()),
     })
-}
-
-/// `attribute[0].val.clusterDim.x = 2;` and its kin in the launching function.
-fn cluster_of(scope: &Scope, code: &Code) -> Option<[u32; 3]> {
-    let view = &code.view;
-    let mut cluster = [None; 3];
-    for at in
-        code.body.clone().filter(|at| view.is(*at, b"clusterDim") && view.byte(at + 1, b'.') && view.byte(at + 3, b'='))
-    {
-        let axis = [&b"x"[..], b"y", b"z"].iter().position(|axis| view.text(at + 2) == *axis)?;
-        let end = (at + 4..code.body.end).find(|at| view.byte(*at, b';'))?;
-        let value = evaluate(scope, code, at + 4..end)?.int().and_then(|value| u32::try_from(value).ok())?;
-        if cluster[axis].replace(value).is_some_and(|before| before != value) {
-            return None;
-        }
-    }
-    let [x, y, z] = cluster;
-    Some([x?, y.unwrap_or(1), z.unwrap_or(1)])
 }
 
 /// What a function launches by name, and whether it launches anything else.

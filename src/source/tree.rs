@@ -481,7 +481,7 @@ impl Tree {
         }
     }
 
-    /// Gives methods and static members defined outside their class that class, and lists every class's members.
+    /// Gives methods, static members and classes defined outside their class that class, and lists every class's members.
     fn link_methods(&mut self) {
         let outside: Vec<ItemId> = self
             .ids()
@@ -489,7 +489,7 @@ impl Tree {
                 let item = self.item(*id);
                 item.class.is_none()
                     && !item.qualifier.is_empty()
-                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value)
+                    && matches!(item.kind, ItemKind::Function(_) | ItemKind::Value | ItemKind::Class(_))
             })
             .collect();
         let classes: Vec<(ItemId, ItemId)> =
@@ -668,6 +668,9 @@ fn add_dead(all: &mut Vec<(Found, bool)>, made: &mut Vec<Made>, selection: &Sele
         new_index.push(Some(all.len() as u32));
         found.made = found.made.map(|made| made + made_base);
         found.class = found.class.and_then(|class| new_index.get(class as usize).copied().flatten());
+        if let ItemKind::Function(parts) = &mut found.kind {
+            parts.friend_of = parts.friend_of.and_then(|class| new_index.get(class as usize).copied().flatten());
+        }
         if let ItemKind::Enumerator { enumeration, .. } = &mut found.kind {
             match new_index.get(*enumeration as usize).copied().flatten() {
                 Some(index) => *enumeration = index,
@@ -690,8 +693,10 @@ fn item(
     let range = place(found.tokens.clone());
     let name_range = place(found.name_token..found.name_token + 1);
     let mut kind = found.kind;
-    if let ItemKind::Enumerator { enumeration, .. } = &mut kind {
-        *enumeration += base;
+    match &mut kind {
+        ItemKind::Enumerator { enumeration, .. } => *enumeration += base,
+        ItemKind::Function(parts) => parts.friend_of = parts.friend_of.map(|class| class + base),
+        _ => {}
     }
     Item {
         kind,

@@ -4,8 +4,8 @@ use super::evaluate::Values;
 use super::symbols::{Leaf, Node, Step, Symbol, Symbols};
 use crate::graph::Source;
 
-/// Whether two indices may be equal; the third says that they are those of one and the same variable or buffer.
-pub type Same<'s> = dyn FnMut(Symbol, Symbol, bool) -> bool + 's;
+/// Whether two indices may be equal; the third is the base that both count from.
+pub type Same<'s> = dyn FnMut(Symbol, Symbol, Symbol) -> bool + 's;
 
 /// A base and the steps from it.
 pub type Place = (Symbol, Vec<Step>);
@@ -27,10 +27,9 @@ pub fn may_be_one(
             if base != other {
                 return !(is_root(symbols, *base) && is_root(symbols, *other));
             }
-            let of_one = is_root(symbols, *base);
             !steps.iter().zip(others).any(|pair| match pair {
                 (Step::Member(x), Step::Member(y)) => x != y,
-                (Step::Index(x), Step::Index(y)) => !same(*x, *y, of_one),
+                (Step::Index(x), Step::Index(y)) => !same(*x, *y, *base),
                 _ => false,
             })
         })
@@ -38,7 +37,7 @@ pub fn may_be_one(
 }
 
 /// What two different ones of lead to memory apart: variables, and pointer parameters.
-fn is_root(symbols: &Symbols, base: Symbol) -> bool {
+pub fn is_root(symbols: &Symbols, base: Symbol) -> bool {
     matches!(symbols.node(base), Node::Address(_) | Node::Leaf(Leaf::Source(Source::Param { .. })))
 }
 

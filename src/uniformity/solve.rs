@@ -266,7 +266,8 @@ impl Structure<'_> {
                         let lane = barrier
                             .source_lane
                             .map_or(Agreement::GRID, |lane| facts.agreement(self.values.of[lane.index()]));
-                        if lane.shown >= reach.shown { operands.or(reach) } else { operands }
+                        // Who reads the same lane gets the same.
+                        operands.or(reach.meet(lane))
                     }
                     // A lane's own copy of what is the same in all lanes.
                     Outcome::PerThread

@@ -3,7 +3,7 @@
 use super::evaluate::Access;
 use super::extent::Extent;
 use super::facts::{Facts, Thread};
-use super::memory::{Memory, difference};
+use super::memory::Memory;
 use super::places::{Same, may_be_one, places};
 use super::symbols::{Leaf, Node, Symbol};
 use crate::graph::BlockId;
@@ -11,11 +11,21 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// A way from one access to another that goes round a loop and passes no barrier.
+pub struct Way {
+    pub group: Extent,
+    pub barrier: Extent,
+    pub round: usize,
+    pub early: BlockId,
+    pub late: BlockId,
+}
+
 impl Memory<'_> {
     /// The same of two accesses: which of several variables each leads to may hang on the trip.
     pub fn may_meet_now(&self, facts: &Facts, group: Extent, a: &Access, b: &Access) -> bool {
-        let mut same = |x, y, of_one| {
-            difference(&self.values.symbols, facts, group, x, y, of_one)
+        let mut same = |x, y, base| {
+            self.may_be_equal(facts, group, x, y, base)
+                && !self.lie_apart(facts, group, x, y)
                 && !self.always_differ(facts, group, (a.block, b.block), x, y)
         };
         let turns = self.order.flow.common_loop(a.block, b.block).and_then(|index| self.chosen_by_trip(index, a, b));
@@ -126,9 +136,10 @@ impl Memory<'_> {
         };
         let mut rounds = std::iter::successors(Some(index), |index| flow.loops[*index].parent);
         let goes_round = |round: usize| self.order.goes_round(round, early.inst, late.inst, barrier);
+        let way = |round: usize| Way { group, barrier, round, early: early.block, late: late.block };
         let Some(by) = self.chosen_by_trip(index, early, late) else {
             let meets = |round: usize| {
-                let mut same = |x, y, of_one| self.same_after(facts, (group, barrier), round, x, y, of_one);
+                let mut same = |x, y, base| self.same_after(facts, &way(round), x, y, base);
                 self.overlap(early.address, late.address, &mut same)
             };
             return rounds.any(|round| goes_round(round) && meets(round));
@@ -136,7 +147,7 @@ impl Memory<'_> {
         let mut inside = false;
         for round in rounds {
             if goes_round(round) {
-                let mut same = |x, y, of_one| self.same_after(facts, (group, barrier), round, x, y, of_one);
+                let mut same = |x, y, base| self.same_after(facts, &way(round), x, y, base);
                 let meets = match inside {
                     _ if by == round => self.meet_on_trips(facts, by, (early, 0), (late, 1), &mut same),
                     // The trips of a loop round this one stay as they are; those of one inside begin anew.
@@ -156,15 +167,8 @@ impl Memory<'_> {
 impl Memory<'_> {
     /// Two indices may be one, the second on the next trip of the loop `round`: what goes by its own trips is one trip on, and a
     /// loop inside has gone some trips and begins anew.
-    fn same_after(
-        &self,
-        facts: &Facts,
-        (group, barrier): (Extent, Extent),
-        round: usize,
-        x: Symbol,
-        y: Symbol,
-        of_one: bool,
-    ) -> bool {
+    fn same_after(&self, facts: &Facts, way: &Way, x: Symbol, y: Symbol, base: Symbol) -> bool {
+        let &Way { group, barrier, round, .. } = way;
         let symbols = &self.values.symbols;
         if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
             return a == b;
@@ -195,8 +199,18 @@ impl Memory<'_> {
                 };
             }
         }
+        if self.counts_on(facts, way, x, y) || self.lies_apart_always(facts, way, x, y) {
+            return false;
+        }
         let later = self.on_a_later_trip(facts, group, round, x, y);
-        later.unwrap_or_else(|| difference(symbols, facts, group, x, y, of_one))
+        later.unwrap_or_else(|| self.may_be_equal(facts, group, x, y, base))
+    }
+
+    /// The bounds of their difference tell two indices apart that are the same on all trips.
+    fn lies_apart_always(&self, facts: &Facts, way: &Way, x: Symbol, y: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        [x, y].into_iter().all(|index| symbols.all_leaves(index, |leaf| self.stays(leaf, way.round)))
+            && self.lie_apart(facts, way.group, x, y)
     }
 
     /// Two indices that all of the group share, and that each trip of the loop moves on, as a row is by `row += gridDim.x`:
@@ -271,5 +285,5 @@ impl Memory<'_> {
 }
 
 /// Trips that are looked at, one by one, of what comes back after some.
-const TRIPS: i64 = 64;
-const FIRST_THREAD: Thread = Thread { rank: 0, x: 0, y: 0, z: 0 };
+pub(super) const TRIPS: i64 = 64;
+pub(super) const FIRST_THREAD: Thread = Thread { rank: 0, x: 0, y: 0, z: 0 };

@@ -382,6 +382,26 @@ fn files_that_are_not_read_are_named() {
 }
 
 #[test]
+fn why_says_what_is_known_of_writes_and_what_is_assumed() {
+    let folder = Folder::new("why-writes");
+    let kernel = |written: &str| {
+        format!(
+            "__global__ void k(const int *v, int n) {{\n    extern __shared__ int s[];\n    {written}\n    \
+             if (s[n] > 3)\n        __syncthreads();\n}}\n"
+        )
+    };
+    folder.write("kept.cu", &kernel("s[threadIdx.x] = v[threadIdx.x]; __syncthreads();"));
+    folder.write("elsewhere.cu", &kernel("s[threadIdx.x] = v[threadIdx.x];"));
+    let why = |file: &str| folder.run(&["why", &format!("{file}:5")]).stdout;
+    let (kept, elsewhere) = (why("kept.cu"), why("elsewhere.cu"));
+    assert!(kept.contains("no write to it can come between"), "{kept}");
+    assert!(
+        elsewhere.contains("is safe") && elsewhere.contains("no write to it is seen to come between"),
+        "{elsewhere}"
+    );
+}
+
+#[test]
 fn why_tells_what_guards_a_barrier() {
     let folder = Folder::new("why");
     folder.write("bad.cu", DIVERGENT);

@@ -148,6 +148,54 @@ fn a_barrier_of_the_user_counts_for_more_than_a_body() {
     assert_eq!(lines, ["5", "8", "9", "10", "11"], "{}", ran.stdout);
 }
 
+/// Classes of the user's rows, in view or not, however their objects are made.
+#[test]
+fn a_class_of_the_user_counts_for_more_than_its_body() {
+    let folder = Folder::new("own-classes");
+    folder.write(
+        "synclint.toml",
+        "[[barrier]]\nmethods = [\"meet\"]\non = [\"Team\", \"Crowd\"]\ngroup = \"block\"\n\
+         [[library]]\ntypes = [\"TeamReduce\"]\ngroup = \"block\"\nresult = \"uniform\"\nexcept = [\"capacity\"]\n\
+         [[group]]\nmakers = [\"my_block\"]\ntypes = [\"MyBlock\"]\nkind = \"block\"\n",
+    );
+    folder.write(
+        "a.cu",
+        "template <class T, int Threads> struct TeamReduce {\n    struct Storage { T t[Threads]; };\n\
+         __device__ explicit TeamReduce(Storage &s);\n    __device__ T sum(T x);\n    __device__ int capacity();\n};\n\
+         struct MyBlock { __device__ void sync(); };\n\
+         __global__ void k(int *v, MyBlock block) {\n    __shared__ TeamReduce<int, 128>::Storage s;\n\
+         if (TeamReduce<int, 128>(s).sum(v[threadIdx.x]) > 3) __syncthreads();\n\
+         if (threadIdx.x < 16) v[0] = TeamReduce<int, 128>(s).capacity();\n\
+         if (threadIdx.x < 16) v[0] = TeamReduce<int, 128>(s).sum(1);\n\
+         if (threadIdx.x < 16) block.sync();\n\
+         auto team = lib::Team(v);\n    if (threadIdx.x < 16) team.meet();\n\
+         if (threadIdx.x < 16) lib::Crowd<3>(v).meet();\n    team.meet();\n}\n",
+    );
+    let ran = folder.run(&["check", "--format", "concise"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter_map(|line| line.split(':').nth(1)).collect();
+    assert_eq!(lines, ["12", "13", "15", "16"], "{}", ran.stdout);
+}
+
+/// A shuffle of the user is asked for its lane and its width as `__shfl_sync` is.
+#[test]
+fn a_shuffle_of_the_user_reads_lanes() {
+    let folder = Folder::new("own-shuffle");
+    folder.write(
+        "synclint.toml",
+        "[[barrier]]\nnames = [\"warpRead\"]\ngroup = \"lanes\"\nmask = 0\nresult = \"shuffle\"\nlane = 2\nwidth = 3\n",
+    );
+    folder.write(
+        "a.cu",
+        "__device__ int warpRead(unsigned mask, int value, int lane, int width = 32);\n\
+         __global__ void k(int *v) {\n    if (threadIdx.x < 4)\n        v[0] = warpRead(0xf, v[1], 7);\n\
+         if (threadIdx.x < 4)\n        v[0] = warpRead(0xf, v[1], 3);\n\
+         v[1] = warpRead(~0u, v[2], 0, 12);\n    v[2] = warpRead(~0u, v[2], 0, 16);\n}\n",
+    );
+    let ran = folder.run(&["check", "--format", "concise"]);
+    let lines: Vec<&str> = ran.stdout.lines().filter_map(|line| line.split(':').nth(1)).collect();
+    assert_eq!(lines, ["4", "7"], "{}", ran.stdout);
+}
+
 #[test]
 fn faults_are_shown_at_their_place() {
     let folder = Folder::new("faults");

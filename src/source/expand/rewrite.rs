@@ -325,7 +325,12 @@ impl Rewriter<'_, '_, '_> {
             }
             true if pieces[at + 1].is_byte(b'(') => (b"operator__", 3),
             true => (b"operator_index_", 3),
-            false => (b"operator_", 2),
+            false => {
+                let sign = self.machine.bytes(&pieces[at + 1]).iter().map(|byte| format!("{byte:02x}"));
+                let name = sign.fold("operator_sign_".to_string(), |name, byte| name + &byte);
+                self.invent(name.as_bytes(), TokenKind::Identifier, &pieces[at]);
+                return 2;
+            }
         };
         self.invent(name, TokenKind::Identifier, &pieces[at]);
         length

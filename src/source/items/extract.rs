@@ -26,6 +26,8 @@ use std::sync::Arc;
 const MAX_SCOPE_PATH: usize = 32;
 /// Tokens that top-level macros of one file may make.
 const MAX_MADE_TOKENS: usize = 2_000_000;
+/// Tokens of `template <>`.
+const EMPTY_HEADER: usize = 3;
 
 /// All items of the unit's own file.
 pub fn extract(unit: &Unit, selection: &Selection) -> FileItems {
@@ -205,6 +207,7 @@ impl<'u, 'f> Walk<'u, 'f> {
             path[..path.len().saturating_sub(1)].iter().map(|part| self.name(view.text(part.at))).collect();
         found.templates = templates;
         let mut role = function.role;
+        let friend_of = found.class.filter(|_| attributes.is_friend);
         if attributes.is_friend {
             self.leave_classes(&mut found);
         } else if role == Role::Plain
@@ -214,11 +217,16 @@ impl<'u, 'f> Walk<'u, 'f> {
             role = Role::Constructor;
         }
         let class_headers = path.iter().rev().skip(1).filter(|part| part.arguments.is_some()).count() as u32;
+        let of_class = path.iter().rev().nth(1).and_then(|part| part.arguments.clone());
+        let header = class_headers.checked_sub(1).and_then(|index| found.templates.get(index as usize));
+        let is_special = header.is_none_or(|header| header.len() == EMPTY_HEADER);
         found.kind = ItemKind::Function(FunctionParts {
             role,
             declarator: view.range(function.declarator),
             arguments: path.last().and_then(|part| part.arguments.clone()).map(|arguments| view.range(arguments)),
             class_headers,
+            friend_of,
+            class_arguments: of_class.filter(|_| is_special).map(|arguments| view.range(arguments)),
             result: view.range(function.result),
             trailing: function.trailing.map(|range| view.range(range)),
             params: view.range(function.params),
@@ -317,6 +325,14 @@ impl<'u, 'f> Walk<'u, 'f> {
             match (token.kind(), view.text(at)) {
                 (_, b"{") => {
                     let path = if inline { &[][..] } else { &names[..] };
+                    if let (true, Some(name)) = (inline, names.last().cloned()) {
+                        // Another name of what is round it.
+                        let around = self.scopes.last().map_or(Vec::new(), |scope| scope.path.to_vec());
+                        let kind = ItemKind::NamespaceAlias(around);
+                        let mut found = self.found(source, kind, start + 1, start..at + 1, &Attributes::default());
+                        found.name = name;
+                        self.items.found.push(found);
+                    }
                     let outer = self.scopes.len();
                     self.open_scope(source, at, path.first().cloned(), None);
                     for name in path.iter().skip(1) {

@@ -144,6 +144,12 @@ impl Composer {
         }
         self.literal(" ");
         let place = view.token(found.name_token as usize).map_or(0, |token| token.start());
+        if let (Some(arguments), Some(class)) = (&parts.class_arguments, found.qualifier.last()) {
+            self.name_at(from, place, class);
+            self.literal("<");
+            self.tokens(from, arguments.clone());
+            self.literal(">::");
+        }
         self.name_at(from, place, &plain_name(&found.name, parts.role));
         if let Some(arguments) = parts.arguments.as_ref().filter(|_| parts.role == Role::Plain) {
             self.literal("<");

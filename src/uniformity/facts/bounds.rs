@@ -25,7 +25,7 @@ impl Bounds {
         Bounds { low: low.clamp(-FAR, FAR), high: high.clamp(-FAR, FAR) }
     }
 
-    fn add(self, other: Bounds) -> Bounds {
+    pub fn add(self, other: Bounds) -> Bounds {
         let low = if self.low <= -FAR || other.low <= -FAR { -FAR } else { self.low.saturating_add(other.low) };
         let high = if self.high >= FAR || other.high >= FAR { FAR } else { self.high.saturating_add(other.high) };
         Bounds::new(low, high)

@@ -2,9 +2,11 @@
 
 use super::super::extent::Extent;
 use super::super::facts::{Facts, Thread};
+use super::super::places::is_root;
 use super::super::symbols::{Leaf, Node, Operator, Step, Symbol, Symbols};
-use crate::graph::{Axis, Source};
-use rustc_hash::FxHashMap;
+use super::Memory;
+use crate::graph::{Axis, Object, ObjectKind, Op, Source};
+use rustc_hash::FxHashSet;
 
 /// Two indices that are picked alike by the block's index, at a distance: they are equal in two different blocks.
 /// `None` where they are not so picked.
@@ -26,6 +28,14 @@ pub fn in_other_blocks(symbols: &Symbols, x: Symbol, y: Symbol) -> Option<bool> 
     let constant = x_constant - y_constant;
     let walk = apart.clone().next().is_some();
     Some(apart.all(|term| walks(&term)) && constant % step == 0 && (walk || constant != 0))
+}
+
+fn is_loaded(symbols: &Symbols, value: Symbol) -> bool {
+    match symbols.node(value) {
+        Node::Leaf(Leaf::Load(_)) => true,
+        Node::Pure(name, _) => &**name == "load",
+        _ => false,
+    }
 }
 
 /// Numbers of blocks that are tried.
@@ -122,46 +132,154 @@ fn is_dealt_out(symbols: &Symbols, facts: &Facts, group: Extent, index: Symbol) 
     matches!((own.next(), own.next()), (Some((term, 1)), None) if is_own(*term))
 }
 
-/// Two indices may be equal, in two threads of a group. Where they differ by something unknown and unbounded that
-/// all threads share (the offset of one part of a buffer from another), the parts are taken to be disjoint; but a loop
-/// that goes over the cells `of_one` buffer comes to the one asked for at some trip.
-pub fn difference(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol, of_one: bool) -> bool {
-    if x == y {
-        return true;
+impl Memory<'_> {
+    /// Two indices from one base may be equal, in two threads of a group. Where they differ by something unknown and
+    /// unbounded that all threads share, one of two things is meant: the offset of one part of a buffer from another, which
+    /// are taken to be disjoint, or a cell that data picks. A loop that goes over the cells of one buffer comes to the one
+    /// asked for at some trip.
+    pub fn may_be_equal(&self, facts: &Facts, group: Extent, x: Symbol, y: Symbol, base: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        if x == y {
+            return true;
+        }
+        if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
+            return a == b;
+        }
+        let (bounds_x, bounds_y) = (facts.bounds(x), facts.bounds(y));
+        if bounds_x.high < bounds_y.low || bounds_y.high < bounds_x.low {
+            return false;
+        }
+        if lies_above(symbols, facts, group, x, y) || lies_above(symbols, facts, group, y, x) {
+            return false;
+        }
+        let Gap { common, constant, of_x, of_y } = gap(symbols, facts, group, x, y);
+        if common.is_empty() {
+            return !(of_x.is_empty() && of_y.is_empty()) || constant == 0;
+        }
+        let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
+        let by_trip = |(term, _): &(Symbol, i64)| symbols.leaves(*term).iter().any(is_trip);
+        // At the latest in its first trip, by the thread that has the cell's number.
+        let near = constant.unsigned_abs() < u64::from(facts.shape.most_threads());
+        let one_by_one = || near && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
+        if is_root(symbols, base) && common.iter().all(by_trip) && one_by_one() {
+            return true;
+        }
+        bounds_x.is_finite() && bounds_y.is_finite()
+            || match self.is_shared_object(base) {
+                true if common.iter().any(|(term, _)| self.is_of_ticket(*term)) => false,
+                true if common.iter().any(by_trip) => near && self.has_extents(base),
+                true => self.has_extents(base) || common.iter().any(|(term, _)| self.is_of_data(*term)),
+                false => self.is_row_by_number(x, y) || self.is_row_by_number(y, x),
+            }
     }
-    if let (Some(a), Some(b)) = (symbols.as_int(x), symbols.as_int(y)) {
-        return a == b;
+
+    /// `x` is a row of the block's own, counted from its index, and `y` one whose number is data: `mark[row]` and
+    /// `mark[link[row]]`.
+    pub fn is_row_by_number(&self, x: Symbol, y: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let is_counted = |leaf: Symbol| matches!(symbols.node(leaf), Node::Leaf(Leaf::Source(_) | Leaf::Iteration(_)));
+        let is_block = |leaf: &Symbol| {
+            matches!(symbols.node(*leaf), Node::Leaf(Leaf::Source(Source::BlockIdx(_) | Source::BlockRank)))
+        };
+        symbols.all_leaves(x, is_counted)
+            && symbols.leaves(x).iter().any(is_block)
+            && !symbols.holds(x, &|at| is_loaded(symbols, at))
+            && matches!(symbols.terms(y).0[..], [(term, _)] if self.is_of_data(term))
     }
-    let (bounds_x, bounds_y) = (facts.bounds(x), facts.bounds(y));
-    if bounds_x.high < bounds_y.low || bounds_y.high < bounds_x.low {
-        return false;
+
+    /// Two indices of one trip are never equal, by the bounds of their difference: `k` and `k + 1 + threadIdx.x`.
+    pub fn lie_apart(&self, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> bool {
+        let Gap { common, constant, of_x, of_y } = gap(&self.values.symbols, facts, group, x, y);
+        let sum = |one: &[(Symbol, i64)], other: &[(Symbol, i64)]| {
+            let terms = common.iter().chain(one).copied().collect();
+            facts.bounds_of_sum(terms, constant).add(facts.bounds_of_sum(other.to_vec(), 0))
+        };
+        [sum(&of_x, &of_y), sum(&of_y, &of_x)].into_iter().any(|bounds| bounds.low > 0 || bounds.high < 0)
     }
-    if lies_above(symbols, facts, group, x, y) || lies_above(symbols, facts, group, y, x) {
-        return false;
+
+    fn is_shared_object(&self, base: Symbol) -> bool {
+        self.object(base).is_some_and(|object| object.kind == ObjectKind::Shared)
     }
-    let (mut rest, constant) = symbols.terms(x);
-    let (other, other_constant) = symbols.terms(y);
-    rest.extend(other.into_iter().map(|(term, factor)| (term, -factor)));
-    let mut total: FxHashMap<Symbol, i64> = FxHashMap::default();
-    for (term, factor) in rest {
-        // Each side is another thread's: what differs between them does not cancel.
-        if facts.agreement(term).shown >= group {
-            *total.entry(term).or_default() += factor;
+
+    fn object(&self, base: Symbol) -> Option<&Object> {
+        match self.values.symbols.node(base) {
+            Node::Address(object) => Some(&self.order.graph.objects[object.index()]),
+            _ => None,
         }
     }
-    total.retain(|_, factor| *factor != 0);
-    let per_thread = [x, y].iter().any(|side| facts.agreement(*side).shown < group);
-    if total.is_empty() {
-        return per_thread || constant == other_constant;
+
+    /// An array whose extents are declared: whatever counts from it stays in it.
+    fn has_extents(&self, base: Symbol) -> bool {
+        self.object(base).is_some_and(|object| !object.dims.is_empty() && object.dims.iter().all(Option::is_some))
     }
-    let is_trip = |leaf: &Symbol| matches!(symbols.node(*leaf), Node::Leaf(Leaf::Iteration(_)));
-    // At the latest in its first trip, by the thread that has the cell's number.
-    let cell = (constant - other_constant).unsigned_abs() < u64::from(facts.shape.most_threads());
-    let one_by_one = || cell && [x, y].iter().any(|side| is_dealt_out(symbols, facts, group, *side));
-    if of_one && total.keys().all(|term| symbols.leaves(*term).iter().any(is_trip)) && one_by_one() {
-        return true;
+
+    /// What it comes to is read from memory, or worked out of what is.
+    fn is_of_data(&self, value: Symbol) -> bool {
+        self.comes_from(value, &|at| is_loaded(&self.values.symbols, at))
     }
-    bounds_x.is_finite() && bounds_y.is_finite()
+
+    /// It is what an atomic gave: whoever draws such a ticket is the only one to have it.
+    fn is_of_ticket(&self, value: Symbol) -> bool {
+        self.comes_from(value, &|at| match self.values.symbols.node(at) {
+            Node::Leaf(Leaf::Result(inst)) => matches!(self.order.graph.insts[inst.index()].op, Op::Atomic { .. }),
+            _ => false,
+        })
+    }
+
+    /// Something that the value is worked out of, on whatever way, is such.
+    fn comes_from(&self, value: Symbol, is_such: &dyn Fn(Symbol) -> bool) -> bool {
+        let values = self.values;
+        let mut seen = FxHashSet::default();
+        let mut work = vec![value];
+        while let Some(at) = work.pop() {
+            if !seen.insert(at) || seen.len() > MAX_SOURCES {
+                continue;
+            }
+            if is_such(at) {
+                return true;
+            }
+            match values.symbols.node(at) {
+                Node::Leaf(Leaf::Phi(..)) => {
+                    let phi = values.phis.get(&at).into_iter();
+                    work.extend(phi.flat_map(|phi| &phi.incoming).map(|(_, slot)| slot.value));
+                }
+                Node::Leaf(Leaf::Mixed(..) | Leaf::Result(_)) => {
+                    work.extend(values.inputs.get(&at).into_iter().flatten());
+                }
+                Node::Leaf(Leaf::Left(_, inner)) => work.push(*inner),
+                _ => work.extend(values.symbols.children(at)),
+            }
+        }
+        false
+    }
+}
+
+/// Values looked at for where one index comes from.
+const MAX_SOURCES: usize = 200;
+
+/// `x - y`, of two threads: what all of a group share, and each one's own part. That does not cancel.
+struct Gap {
+    common: Vec<(Symbol, i64)>,
+    constant: i64,
+    of_x: Vec<(Symbol, i64)>,
+    of_y: Vec<(Symbol, i64)>,
+}
+
+fn gap(symbols: &Symbols, facts: &Facts, group: Extent, x: Symbol, y: Symbol) -> Gap {
+    let is_common = |term: &(Symbol, i64)| facts.agreement(term.0).shown >= group;
+    let (x, x_constant) = symbols.terms(x);
+    let (y, y_constant) = symbols.terms(y);
+    let (mut common, of_x): (Vec<_>, Vec<_>) = x.into_iter().partition(is_common);
+    let less = y.into_iter().map(|(term, factor)| (term, factor.wrapping_neg()));
+    let (other, of_y): (Vec<_>, Vec<_>) = less.partition(is_common);
+    for (term, factor) in other {
+        match common.iter_mut().find(|(known, _)| *known == term) {
+            Some((_, total)) => *total = total.wrapping_add(factor),
+            None => common.push((term, factor)),
+        }
+    }
+    common.retain(|(_, factor)| *factor != 0);
+    Gap { common, constant: x_constant.wrapping_sub(y_constant), of_x, of_y }
 }
 
 /// `x` of every thread is more than `y` of any other, as `blockDim.x + i` is more than `threadIdx.x`.

@@ -166,6 +166,12 @@ fn complete(machine: &mut Machine, key: &Key, flagged: &dyn Fn(InstId) -> bool) 
     }
     let excused =
         key.kind == Kind::Lanes && missing.iter().all(|index| machine.threads[*index].passed.contains(&key.like));
+    if missing.is_empty() && key.kind == Kind::Whole {
+        for index in &key.came {
+            let block = *index / machine.block_size();
+            machine.torn[block] = false;
+        }
+    }
     if !missing.is_empty() && !excused {
         machine.catch(key.insts.clone(), key, missing, flagged, "threads have ended without coming");
     }
@@ -238,6 +244,8 @@ fn stuck(machine: &mut Machine, keys: &[Key], flagged: &dyn Fn(InstId) -> bool) 
         machine.report.confirmed.extend(key.insts.iter().copied());
         for index in &key.came {
             machine.threads[*index].passed.insert(key.like);
+            let block = *index / machine.block_size();
+            machine.torn[block] = true;
         }
         release(machine, key);
         return true;

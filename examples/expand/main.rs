@@ -2,19 +2,25 @@
 //!
 //!     expand show FILE [ROOT..]                  the file as the parser would see it, its macros resolved within ROOTs
 //!     expand differential OUT COUNT ROOT..       input for scripts/expand_vs_gcc.py
+//!     expand skeletons OUT COUNT ROOT..          input for scripts/skeletons_vs_gcc.py
 //!     expand measure ROOT..                      times of each step over whole trees
 //!     expand parse ROOT..                        how many function bodies that hold kernels or barriers parse without error
+
+mod skeletons;
 
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use synclint::inline::Program;
 use synclint::source::conditions;
 use synclint::source::expand::{self, Unit};
 use synclint::source::index::{self, DirectiveKind, File, Files, Options};
 use synclint::source::select;
+use synclint::source::tree::Tree;
 use synclint::text::FileId;
+use synclint::words::Words;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -23,9 +29,12 @@ fn main() {
         ["differential", out, count, ref roots @ ..] => {
             differential(Path::new(out), count.parse().unwrap_or(1000), roots)
         }
+        ["skeletons", out, count, ref roots @ ..] => skeletons(Path::new(out), count.parse().unwrap_or(1000), roots),
         ["measure", ref roots @ ..] => measure(roots),
         ["parse", ref roots @ ..] => parse(roots),
-        _ => eprintln!("expand show FILE [ROOT..] | differential OUT COUNT ROOT.. | measure ROOT.. | parse ROOT.."),
+        _ => eprintln!(
+            "expand show FILE [ROOT..] | differential OUT COUNT ROOT.. | skeletons OUT COUNT ROOT.. | measure ROOT.. | parse ROOT.."
+        ),
     }
 }
 
@@ -66,24 +75,41 @@ fn show(file: &str, roots: &[&str]) {
     }
 }
 
-/// Writes what we make of COUNT files, and copies of all files for another preprocessor: includes name what we resolve them
-/// to, and no header defines CUDA's own words away.
+/// Writes what we make of COUNT files, for another preprocessor to be compared with.
 fn differential(out: &Path, count: usize, roots: &[&str]) {
     let files = Files::new(read(roots), &Options::default());
     let ids: Vec<FileId> = files.ids().collect();
     let step = (ids.len() / count).max(1);
     let sample: Vec<FileId> = ids.into_iter().step_by(step).take(count).collect();
+    write_copies(&files, &sample, out);
+    let list: Vec<String> = sample
+        .par_iter()
+        .map(|id| {
+            let unit = Unit::in_view_only(&files, *id);
+            let selection = select::select(&unit);
+            let expansion = expand::expand_plain(&unit, &selection);
+            let ours = out.join(format!("{}.ours", id.0));
+            fs::write(&ours, &expansion.expanded.text).expect("a result");
+            format!("{}\t{}\t{}\n", files.get(*id).path, name(&files, out, *id).display(), ours.display())
+        })
+        .collect();
+    fs::write(out.join("list.txt"), list.concat()).expect("a list");
+}
+
+/// Where the copy of a file is.
+fn name(files: &Files, out: &Path, id: FileId) -> PathBuf {
+    let name =
+        Path::new(&files.get(id).path).file_name().map_or("".into(), |name| format!("-{}", name.to_string_lossy()));
+    out.join("copies").join(format!("{}{name}", id.0))
+}
+
+/// Copies of some files and all that they include for another preprocessor: includes name what we resolve them to, and no
+/// header defines CUDA's own words away.
+fn write_copies(files: &Files, sample: &[FileId], out: &Path) {
     let mut needed = BTreeSet::new();
-    for id in &sample {
+    for id in sample {
         needed.extend(files.include_closure(*id).iter().copied());
     }
-    let name = |id: FileId| {
-        out.join("copies").join(format!(
-            "{}{}",
-            id.0,
-            Path::new(&files.get(id).path).file_name().map_or("".into(), |name| format!("-{}", name.to_string_lossy()))
-        ))
-    };
     fs::create_dir_all(out.join("copies")).expect("an output folder");
     for id in needed {
         let file = files.get(id);
@@ -91,7 +117,7 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
             let after = &file.bytes[asks.end() as usize..];
             let operand = String::from_utf8_lossy(&after[..after.len().min(100)]).into_owned();
             let operand = operand.trim_start_matches(['(', ' ']).split([')', ' ']).next().unwrap_or("");
-            if operand.ends_with('>') && conditions::has_include(&files, operand) {
+            if operand.ends_with('>') && conditions::has_include(files, operand) {
                 let stub = out.join("stubs").join(operand.trim_matches(['<', '>']));
                 fs::create_dir_all(stub.parent().expect("a folder")).expect("a folder");
                 fs::write(stub, "").expect("a stub");
@@ -104,7 +130,7 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
                 ..file.tokens[directive.end as usize - 1].end() as usize;
             let replaced = match directive.kind {
                 DirectiveKind::Include(include) => match file.includes[include as usize].resolved {
-                    Some(resolved) => format!("#include \"{}\"", name(resolved).display()),
+                    Some(resolved) => format!("#include \"{}\"", name(files, out, resolved).display()),
                     None => String::new(),
                 },
                 DirectiveKind::Define(define) if index::is_opaque(file.text(file.macros[define as usize].name)) => {
@@ -115,28 +141,46 @@ fn differential(out: &Path, count: usize, roots: &[&str]) {
             };
             text.extend_from_slice(&file.bytes[done..line.start]);
             text.extend_from_slice(replaced.as_bytes());
+            // Lines keep their numbers.
+            text.extend(file.bytes[line.clone()].iter().filter(|byte| **byte == b'\n'));
             done = line.end;
         }
         text.extend_from_slice(&file.bytes[done..]);
-        fs::write(name(id), text).expect("a copy");
+        fs::write(name(files, out, id), text).expect("a copy");
     }
     let mut opaque = String::from("#undef __FILE__\n#undef __LINE__\n#undef __DATE__\n#undef __TIME__\n");
     for word in index::OPAQUE_WORDS {
         opaque.push_str(&format!("#define {word} {word}\n"));
     }
     fs::write(out.join("opaque.h"), opaque).expect("a header");
-    let list: Vec<String> = sample
-        .par_iter()
-        .map(|id| {
-            let unit = Unit::in_view_only(&files, *id);
-            let selection = select::select(&unit);
-            let expansion = expand::expand_plain(&unit, &selection);
-            let ours = out.join(format!("{}.ours", id.0));
-            fs::write(&ours, &expansion.expanded.text).expect("a result");
-            format!("{}\t{}\t{}\n", files.get(*id).path, name(*id).display(), ours.display())
-        })
-        .collect();
-    fs::write(out.join("list.txt"), list.concat()).expect("a list");
+}
+
+/// Writes the skeletons of about COUNT functions that bear on a barrier, and copies of their files.
+fn skeletons(out: &Path, count: usize, roots: &[&str]) {
+    let tree = Tree::new(Files::new(read(roots), &Options::default()));
+    let words = Words::builtin();
+    let closure = synclint::source::closure::closure(&tree, &words);
+    let program = Program::of(&tree);
+    let interesting = closure.kernels.iter().chain(&closure.holding).copied();
+    let interesting: BTreeSet<_> = interesting.filter(|id| tree.item(*id).is_definition()).collect();
+    let all: Vec<_> = interesting.into_iter().collect();
+    let step = (all.len() / count).max(1);
+    let mut sample = BTreeSet::new();
+    let mut list = String::new();
+    for id in all.into_iter().step_by(step) {
+        let item = tree.item(id);
+        let Some(function) = program.function(id) else { continue };
+        let mut skeleton = skeletons::Skeleton::default();
+        skeleton.statement(&function.body);
+        let file = tree.files.get(item.file);
+        let line = 1 + file.bytes[..item.name_range.start as usize].iter().filter(|byte| **byte == b'\n').count();
+        let copy = name(&tree.files, out, item.file);
+        let dead = if item.in_dead_branch { "dead" } else { "alive" };
+        list += &format!("{}\t{}\t{}\t{line}\t{dead}\t{}\n", file.path, copy.display(), item.name, skeleton.text);
+        sample.insert(item.file);
+    }
+    write_copies(&tree.files, &sample.into_iter().collect::<Vec<_>>(), out);
+    fs::write(out.join("skeletons.tsv"), list).expect("a list");
 }
 
 /// Processor time of this thread, which other work on the machine does not lengthen.
