@@ -390,8 +390,8 @@ fn why_says_what_is_known_of_writes_and_what_is_assumed() {
              if (s[n] > 3)\n        __syncthreads();\n}}\n"
         )
     };
-    folder.write("kept.cu", &kernel("s[threadIdx.x] = v[threadIdx.x]; __syncthreads();"));
-    folder.write("elsewhere.cu", &kernel("s[threadIdx.x] = v[threadIdx.x];"));
+    folder.write("kept.cu", kernel("s[threadIdx.x] = v[threadIdx.x]; __syncthreads();"));
+    folder.write("elsewhere.cu", kernel("s[threadIdx.x] = v[threadIdx.x];"));
     let why = |file: &str| folder.run(&["why", &format!("{file}:5")]).stdout;
     let (kept, elsewhere) = (why("kept.cu"), why("elsewhere.cu"));
     assert!(kept.contains("no write to it can come between"), "{kept}");

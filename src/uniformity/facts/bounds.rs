@@ -25,7 +25,7 @@ impl Bounds {
         Bounds { low: low.clamp(-FAR, FAR), high: high.clamp(-FAR, FAR) }
     }
 
-    pub fn add(self, other: Bounds) -> Bounds {
+    pub fn plus(self, other: Bounds) -> Bounds {
         let low = if self.low <= -FAR || other.low <= -FAR { -FAR } else { self.low.saturating_add(other.low) };
         let high = if self.high >= FAR || other.high >= FAR { FAR } else { self.high.saturating_add(other.high) };
         Bounds::new(low, high)
@@ -211,7 +211,7 @@ impl Facts<'_> {
                 && let (Some((_, by)), Some((_, c))) = (parts(*coarse), parts(*fine))
             {
                 left.retain(|(have, _)| have != coarse && have != fine);
-                total = total.add(Bounds::new(0, by / c - 1).scale(*times));
+                total = total.plus(Bounds::new(0, by / c - 1).scale(*times));
             }
         }
         for (term, factor) in quotients.iter().copied() {
@@ -230,8 +230,8 @@ impl Facts<'_> {
             }
             left.retain(|(have, _)| *have != term && !inner.iter().any(|(each, _)| each == have));
             total =
-                total.add(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
-            total = total.add(Bounds::new(0, by - 1).scale(times));
+                total.plus(Bounds::new(-inner_constant.saturating_mul(times), -inner_constant.saturating_mul(times)));
+            total = total.plus(Bounds::new(0, by - 1).scale(times));
         }
         // x / c - y / c is bound by x - y.
         for (first, factor) in quotients.iter().filter(|(_, factor)| *factor > 0) {
@@ -244,7 +244,7 @@ impl Facts<'_> {
                 && left.contains(&(*first, *factor))
             {
                 left.retain(|term| *term != (*first, *factor) && *term != (*other, *less));
-                total = total.add(self.between_quotients(x, y, by).scale(*factor));
+                total = total.plus(self.between_quotients(x, y, by).scale(*factor));
             }
         }
         // threadIdx.x - blockDim.x is negative, and so for blockIdx and gridDim.
@@ -258,11 +258,11 @@ impl Facts<'_> {
                 && a == -b
             {
                 let lowest = self.bounds(extent).high;
-                total = total.add(Bounds::new(-lowest, -1).scale(a));
+                total = total.plus(Bounds::new(-lowest, -1).scale(a));
                 left.retain(|(term, _)| *term != index && *term != extent);
             }
         }
-        left.into_iter().fold(total, |total, (term, factor)| total.add(self.bounds(term).scale(factor)))
+        left.into_iter().fold(total, |total, (term, factor)| total.plus(self.bounds(term).scale(factor)))
     }
 
     /// `x / by - y / by`
@@ -272,7 +272,7 @@ impl Facts<'_> {
             let part = |value: i64| if value.abs() >= FAR { value } else { value.div_euclid(by) };
             Bounds::new(part(bounds.low), part(bounds.high))
         };
-        let apart = quotient(x).add(quotient(y).scale(-1));
+        let apart = quotient(x).plus(quotient(y).scale(-1));
         let (mut terms, constant) = self.symbols.terms(x);
         let (less, other) = self.symbols.terms(y);
         terms.extend(less.into_iter().map(|(term, factor)| (term, factor.wrapping_neg())));

@@ -192,7 +192,7 @@ impl Memory<'_> {
         let Gap { common, constant, of_x, of_y } = gap(&self.values.symbols, facts, group, x, y);
         let sum = |one: &[(Symbol, i64)], other: &[(Symbol, i64)]| {
             let terms = common.iter().chain(one).copied().collect();
-            facts.bounds_of_sum(terms, constant).add(facts.bounds_of_sum(other.to_vec(), 0))
+            facts.bounds_of_sum(terms, constant).plus(facts.bounds_of_sum(other.to_vec(), 0))
         };
         [sum(&of_x, &of_y), sum(&of_y, &of_x)].into_iter().any(|bounds| bounds.low > 0 || bounds.high < 0)
     }
