@@ -272,9 +272,25 @@ impl Evaluator<'_> {
         match self.ring(value, first, back) {
             Some(modulus) => Form::Round(modulus),
             // Of what moves on otherwise the next pass tells whether the index is still that of the start.
-            None if self.values.symbols.has_index(first) && !is_address(&self.values.symbols, first) => Form::Moving,
+            None if self.starts_at_index(first) && !self.is_from_others(back) => Form::Moving,
             None => Form::Free,
         }
+    }
+
+    /// The thread index is a term of the value.
+    fn starts_at_index(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let is_plain = |term: Symbol| matches!(symbols.node(term), Node::Leaf(_) | Node::Product(_));
+        symbols.terms(value).0.iter().any(|(term, _)| is_plain(*term) && symbols.has_index(*term))
+    }
+
+    /// What other threads hand over is part of the value, as in a butterfly.
+    fn is_from_others(&self, value: Symbol) -> bool {
+        let is_own = |leaf: Symbol| match self.values.symbols.node(leaf) {
+            Node::Leaf(Leaf::Result(inst)) => !matches!(self.graph.insts[inst.index()].op, Op::Barrier(_)),
+            _ => true,
+        };
+        !self.values.symbols.all_leaves(value, is_own)
     }
 
     /// The phi of a variable that moves on: how far, instead of what it holds.
