@@ -9,6 +9,7 @@
 
 use crate::program::{BinaryOp, Name, UnaryOp};
 use crate::text::Span;
+use rustc_hash::FxHashMap;
 
 macro_rules! id {
     ($($name:ident),*) => { $(
@@ -41,6 +42,8 @@ pub struct Graph {
     pub objects: Vec<Object>,
     /// What could not be followed, and why: an unreadable statement, a call chain over the budget.
     pub incomplete: Vec<(At, String)>,
+    /// By a member's name, the array dimensions that it has in all classes, if that can be said.
+    pub member_ranks: FxHashMap<Name, Option<u8>>,
     /// Calls that are not followed and give nothing back; one that gives something is an `Op::Unknown` with its name.
     pub unseen: Vec<(At, Name)>,
     /// Some code in view uses `threadIdx.y`/`.z` or `blockDim.y`/`.z`, so the block may be more than one-dimensional.
@@ -146,6 +149,8 @@ pub struct Object {
     pub kind: ObjectKind,
     /// Extents, outermost first, `None` where not constant; empty for what is no array.
     pub dims: Vec<Option<i64>>,
+    /// Of a class out of view, which may have elements all the same.
+    pub is_open: bool,
     pub is_volatile: bool,
     pub at: At,
     pub frame: FrameId,

@@ -13,6 +13,7 @@ mod deduce;
 mod reach;
 mod resolve;
 mod algorithms;
+mod arrays;
 mod assign;
 mod assigned;
 mod places;

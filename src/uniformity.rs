@@ -12,6 +12,7 @@ pub mod extent;
 pub mod facts;
 mod interned;
 mod known;
+mod layout;
 pub mod memory;
 mod passing;
 mod places;

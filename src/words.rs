@@ -406,6 +406,14 @@ pub enum FunctionKind {
     MakeTuple,
     /// A part of a pair or tuple, by the number in its template arguments.
     Get,
+    /// A tuple of the parts of its arguments.
+    Concatenate,
+    /// An object of the class in its template arguments, made of the parts of a tuple.
+    MakeFromTuple,
+    /// Copies bytes from where its second argument points to where its first does.
+    CopyBytes,
+    /// Sets all bytes where its first argument points to its second.
+    SetBytes,
     /// What is assigned to the result goes part by part to the arguments.
     Tie,
     /// Its two arguments change places.

@@ -165,6 +165,43 @@ impl Builder<'_> {
             return Ev { ty: to, ..ev };
         }
         let value = self.rvalue(&ev, inner.span);
+        let value = self.widened(value, &ev.ty, &to, span);
         Ev::value(self.convert(value, &ev.ty, &to, span), to)
+    }
+
+    /// `(int4 *)&row[i]` leads to several elements of the array, `(int2 *)&p.x` to several members.
+    fn widened(&mut self, value: Value, from: &Ty, to: &Ty, span: Span) -> Value {
+        let (Ty::Pointer(from), Ty::Pointer(to)) = (from.value(), to.value()) else { return value };
+        let is_wider = match (super::constant::size_of(&from.ty), super::constant::size_of(&to.ty)) {
+            (Some(from), Some(to)) => to > from,
+            (Some(_), None) => matches!(to.ty, Ty::Class(_)),
+            _ => false,
+        };
+        if !is_wider || !self.is_of_own(value) {
+            return value;
+        }
+        match *self.op(value) {
+            Op::Element { base, index } => {
+                let some = self.unknown(vec![index], span);
+                self.element_address(base, some, span)
+            }
+            Op::Member { .. } => {
+                let some = self.unknown(Vec::new(), span);
+                self.element_address(value, some, span)
+            }
+            _ => value,
+        }
+    }
+
+    /// The address visibly leads into a variable of the thread's own.
+    fn is_of_own(&self, address: Value) -> bool {
+        let mut at = address;
+        loop {
+            match self.op(at) {
+                Op::Address(object) => return self.graph.objects[object.index()].kind == ObjectKind::Local,
+                Op::Element { base, .. } | Op::Member { base, .. } => at = *base,
+                _ => return false,
+            }
+        }
     }
 }

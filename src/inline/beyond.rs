@@ -39,6 +39,7 @@ impl Builder<'_> {
             return Ev::value(self.unknown(Vec::new(), span), Ty::Unknown);
         }
         let mut from = self.arg_values(list);
+        from.extend(self.contents_of(&from.clone(), span));
         let effects = match (&this, &callable.class) {
             (Some(_), Some(class)) => Some(self.effects_on_this(callable, &class.clone())),
             _ => None,
@@ -99,7 +100,11 @@ impl Builder<'_> {
         let is_named = |field: &Name| members.iter().any(|member| member.name == *field);
         for (name, ty) in fields.into_iter().filter(|(name, _)| is_named(name)) {
             let member = self.member_of(this, &name, ty, span);
-            values.push(self.rvalue(&member, span));
+            values.push(match member.what {
+                // Of an array its elements, not its address.
+                What::Place(address) => self.load(address, member.is_volatile, span),
+                _ => self.rvalue(&member, span),
+            });
         }
         values
     }

@@ -445,16 +445,20 @@ impl<'p> Builder<'p> {
     pub fn new_object(&mut self, name: &Name, kind: ObjectKind, ty: &Ty, span: Span) -> ObjectId {
         let at = self.at(span);
         let id = ObjectId(self.graph.objects.len() as u32);
-        let mut dims = Vec::new();
-        let mut inner = ty;
-        while let Ty::Array(of, extent) = inner {
-            dims.push(*extent);
-            inner = of;
-        }
+        let (dims, innermost) = super::library::dimensions(ty);
+        let is_open = matches!(innermost, Ty::Named(_));
         if let Ty::Class(class) = ty {
             self.object_classes.insert(id, class.clone());
         }
-        self.graph.objects.push(Object { name: name.clone(), kind, dims, is_volatile: false, at, frame: self.frame });
+        self.graph.objects.push(Object {
+            name: name.clone(),
+            kind,
+            dims,
+            is_open,
+            is_volatile: false,
+            at,
+            frame: self.frame,
+        });
         if let (Ty::Class(class), ObjectKind::Local) = (ty, kind) {
             self.note_class(id, class, span);
         }

@@ -3,7 +3,7 @@
 use super::builder::{Builder, Closure};
 use super::calls::Arg;
 use super::scope::Binding;
-use super::types::{Bound, Callable, Ty};
+use super::types::{Bound, Callable, Pointee, Ty};
 use super::values::{Ev, What};
 use super::visit::{Node, visit};
 use crate::graph::*;
@@ -21,10 +21,12 @@ impl Builder<'_> {
                 let captured = self.capture(name, ev, *how, lambda);
                 self.bind(name, captured);
                 copied.push(name.clone());
-            } else if *how == Capture::ByValue && &**name != "this" && &**name != "*this" {
-                self.copy_capture(name, lambda);
-                copied.push(name.clone());
             } else {
+                match (how, &**name) {
+                    (Capture::ByValue, "this") => self.copy_this(lambda),
+                    (Capture::ByValue, _) => self.copy_capture(name, lambda),
+                    (Capture::ByReference, _) => {}
+                }
                 copied.push(name.clone());
             }
         }
@@ -116,6 +118,18 @@ impl Builder<'_> {
         };
         let captured = self.capture(name, ev, Capture::ByValue, lambda);
         self.bind(name, captured);
+    }
+
+    /// `[*this]`: in the lambda `this` is a copy of the object.
+    fn copy_this(&mut self, lambda: &Lambda) {
+        let Some(this) = self.this_object() else { return };
+        let (span, ty) = (lambda.span, this.ty.value().clone());
+        let object = self.temporary("the copy of `*this`", &ty, span);
+        let address = self.address(object, span);
+        self.copy_to(address, &ty, &this, span);
+        let is_const = lambda.function.leaves_object;
+        let pointer = Pointee { ty, is_const, is_volatile: false, restrict: false };
+        self.bind(&Name::from("this"), Binding::Value { value: address, ty: Ty::Pointer(Arc::new(pointer)) });
     }
 
     fn capture(&mut self, name: &Name, ev: Ev, how: Capture, lambda: &Lambda) -> Binding {

@@ -323,7 +323,7 @@ fn is_open(pack: &[Binding]) -> bool {
     matches!(pack, [Binding::Type(Ty::Param(_)) | Binding::Value { ty: Ty::Unknown, .. }])
 }
 
-fn size_of(ty: &Ty) -> Option<i64> {
+pub fn size_of(ty: &Ty) -> Option<i64> {
     Some(match ty.value() {
         Ty::Bool => 1,
         Ty::Int { bits, .. } | Ty::Float { bits } => i64::from(*bits) / 8,

@@ -354,9 +354,9 @@ impl Builder<'_> {
         };
         for (index, name) in declaration.bindings.iter().enumerate() {
             let (address, ty) = match (&ty, fields.get(index)) {
-                (Ty::Array(of, _), _) => {
+                (array, _) if matches!(array, Ty::Array(..)) || super::library::is_array(array) => {
                     let place = self.int(index as i64, span);
-                    (self.element_address(base, place, span), (**of).clone())
+                    (self.element_address(base, place, span), array.element())
                 }
                 (_, Some((field, ty))) => (self.member_address(base, field, span), ty.clone()),
                 (other, None) => {

@@ -210,7 +210,7 @@ impl<'a> Look<'a> {
 }
 
 /// A reference through which the object may be written.
-fn may_write(ty: &Type) -> bool {
+pub fn may_write(ty: &Type) -> bool {
     matches!(&ty.kind, TypeKind::Reference(inner) if !inner.is_const)
 }
 

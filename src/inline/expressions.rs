@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::constant;
+use super::names::Found;
 use super::types::{Bound, INT, Pointee, Ty, UNSIGNED};
 use super::values::{Ev, What};
 use crate::graph::*;
@@ -288,7 +289,30 @@ impl Builder<'_> {
         }
     }
 
+    /// `a && b` calls a function, for which both are evaluated.
+    fn is_overloaded(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> bool {
+        let name = Name::from(binary_name(op));
+        if self.program.named(&name).is_empty() {
+            return false;
+        }
+        let types = [self.type_of(a), self.type_of(b)];
+        if let Ty::Class(class) = types[0].value().clone()
+            && !self.methods_of(&class, &name).is_empty()
+        {
+            return true;
+        }
+        if !types.iter().any(|ty| matches!(ty.value(), Ty::Class(_) | Ty::Enum(_))) {
+            return false;
+        }
+        let Found::Functions(set) = self.find_name(&name) else { return false };
+        set.iter().any(|one| self.score(one, &types, NO_BOUNDS).is_some_and(|score| score > OF_THESE))
+    }
+
     fn eval_short_circuit(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Ev {
+        if self.is_overloaded(op, a, b) {
+            let (left, right) = (self.eval(a), self.eval(b));
+            return self.combine(op, &left, &right, span, (a.span, b.span));
+        }
         let left = self.truth_of(a);
         let skips = if op == BinaryOp::And { 0 } else { 1 };
         if let Some(known) = self.constant_of(left) {
@@ -315,16 +339,20 @@ impl Builder<'_> {
         };
         self.finish(end);
         self.go_on(more);
-        let right = self.truth_of(b);
-        let right = self.truth(right, b.span);
-        self.store(address, right, b.span);
+        self.with_temporaries(|builder| {
+            let right = builder.truth_of(b);
+            let right = builder.truth(right, b.span);
+            builder.store(address, right, b.span);
+        });
         self.fall_into(after, span);
         Ev::value(self.load(address, false, span), Ty::Bool)
     }
 
     /// Goes to `yes` or `no` by a condition; short circuits with effects on the right branch one by one.
     pub fn branch_on(&mut self, expr: &Expr, yes: BlockId, no: BlockId, what: Fork, at: At) {
-        if let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) = &expr.kind {
+        if let ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), a, b) = &expr.kind
+            && !self.is_overloaded(*op, a, b)
+        {
             let effects = self.effects_of(b);
             if (effects.barrier || effects.writes) && self.descend(expr.span) {
                 let more = self.new_block();
@@ -339,7 +367,7 @@ impl Builder<'_> {
                 return;
             }
         }
-        let on = self.truth_of(expr);
+        let on = self.with_temporaries(|builder| builder.truth_of(expr));
         self.branch_value(on, yes, no, what, at);
     }
 
@@ -368,21 +396,36 @@ impl Builder<'_> {
         let at = self.at(on.span);
         self.finish(End::Branch { on: test, yes: then, no: other, at, what: Fork::Conditional });
         self.go_on(then);
-        let a = self.eval(yes);
-        let ty = a.ty.clone();
-        let object = self.temporary("the `?:`", &ty, span);
-        let address = self.address(object, span);
-        self.store_to(address, &ty, &a, yes.span);
+        let (object, ty) = self.with_temporaries(|builder| {
+            let a = builder.eval(yes);
+            let object = builder.temporary("the `?:`", &a.ty, span);
+            let address = builder.address(object, span);
+            builder.store_to(address, &a.ty, &a, yes.span);
+            (object, a.ty)
+        });
         self.jump(after, Leaving::Fall, span);
         self.go_on(other);
-        let b = self.eval(no);
-        let address = self.address(object, span);
-        self.store_to(address, &ty, &b, no.span);
+        let other_ty = self.with_temporaries(|builder| {
+            let b = builder.eval(no);
+            let address = builder.address(object, span);
+            builder.store_to(address, &ty, &b, no.span);
+            b.ty
+        });
         self.fall_into(after, span);
         if matches!(ty, Ty::Void) {
             return Ev::nothing();
         }
-        Ev::made(self.address(object, span), join_types(&a.ty, &b.ty))
+        Ev::made(self.address(object, span), join_types(&ty, &other_ty))
+    }
+
+    /// Evaluates and destroys what was made for that alone.
+    pub fn with_temporaries<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let base = self.cleanups.len();
+        let outer = std::mem::replace(&mut self.keeps_temporaries, true);
+        let result = work(self);
+        self.keeps_temporaries = outer;
+        self.clean_up(base);
+        result
     }
 
     /// `on ? a : b` where a variable is wanted: one of the two, if both are.
@@ -511,6 +554,9 @@ impl Builder<'_> {
         Ev::value(self.load(address, false, span), Ty::Bool)
     }
 }
+
+/// A score above it says that a function is for two operands of these types, not for others that they convert to.
+const OF_THESE: u32 = 12;
 
 /// Names something in memory, as far as its form tells.
 fn is_variable(expr: &Expr) -> bool {

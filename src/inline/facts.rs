@@ -1,5 +1,6 @@
 //! What a function's own body holds, and what its calls may mean by name and visibility alone.
 
+use super::effects::may_write;
 use super::expressions::operator_in;
 use super::program::{Item, ItemKind, Program};
 use super::visit::{Node, visit};
@@ -78,6 +79,9 @@ pub fn of_function(function: &Function, words: &Words) -> Facts {
     let mut facts = Facts::default();
     let mut todo: Vec<Node> = vec![Node::Stmt(&function.body)];
     let mut locals: FxHashSet<&str> = function.params.iter().filter_map(|param| param.name.as_deref()).collect();
+    // What is written through these is written for others, too.
+    let referring = function.params.iter().filter(|param| may_write(&param.ty));
+    let mut references: FxHashSet<&str> = referring.filter_map(|param| param.name.as_deref()).collect();
     for (base, args) in &function.initialisers {
         if let Some(last) = base.segments.last() {
             facts.calls.push(Call { name: last.name.clone(), by: By::Type, args: None });
@@ -88,6 +92,9 @@ pub fn of_function(function: &Function, words: &Words) -> Facts {
         match node {
             Node::Declaration(declaration) => {
                 locals.insert(&declaration.name);
+                if may_write(&declaration.ty) {
+                    references.insert(&declaration.name);
+                }
             }
             Node::Expr(Expr { kind: ExprKind::Lambda(lambda), .. }) => {
                 locals.extend(lambda.function.params.iter().filter_map(|param| param.name.as_deref()));
@@ -96,6 +103,15 @@ pub fn of_function(function: &Function, words: &Words) -> Facts {
             _ => {}
         }
         true
+    });
+    let is_own = |name: &str| locals.contains(name) && !references.contains(name);
+    visit(todo.clone(), |node| {
+        if let Node::Expr(Expr { kind: ExprKind::Assign(_, target, _) | ExprKind::Increment { target, .. }, .. }) = node
+            && let ExprKind::Name(path) = &target.kind
+        {
+            facts.what.writes |= !matches!(&path.segments[..], [only] if is_own(&only.name));
+        }
+        !facts.what.writes
     });
     gather(todo, &locals, words, &mut facts);
     facts

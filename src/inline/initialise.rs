@@ -51,17 +51,25 @@ impl Builder<'_> {
                     self.default_members(address, &class, &[], span);
                 }
             }
-            Ty::Array(of, Some(extent)) if *extent <= ZEROED => {
-                let (of, extent) = (of.clone(), *extent);
-                if matches!(&*of, Ty::Class(class) if !self.constructors_of(&class.clone()).is_empty()) {
-                    for index in 0..extent {
-                        let place = self.int(index, span);
-                        let element = self.element_address(address, place, span);
-                        self.initialise_default(element, &of, span);
-                    }
+            Ty::Array(of, Some(extent)) => self.initialise_elements(address, &of.clone(), 0..*extent, span),
+            other => {
+                if let Some((of, Some(extent))) = super::library::elements_of(other) {
+                    self.initialise_elements(address, &of, 0..extent, span);
                 }
             }
-            _ => {}
+        }
+    }
+
+    /// Runs the default constructor for some elements of an array of objects.
+    fn initialise_elements(&mut self, address: Value, of: &Ty, elements: std::ops::Range<i64>, span: Span) {
+        let (_, Ty::Class(class)) = super::library::dimensions(of) else { return };
+        if elements.end > ZEROED || self.constructors_of(&class).is_empty() {
+            return;
+        }
+        for index in elements {
+            let place = self.int(index, span);
+            let element = self.element_address(address, place, span);
+            self.initialise_default(element, of, span);
         }
     }
 
@@ -182,6 +190,7 @@ impl Builder<'_> {
                     self.initialise(element, &of, value);
                 }
                 let extent = extent.unwrap_or(list.len() as i64);
+                self.initialise_elements(address, &of, list.len() as i64..extent, span);
                 if extent <= ZEROED && of.is_scalar() {
                     for index in list.len() as i64..extent {
                         let place = self.int(index, span);
@@ -219,8 +228,8 @@ impl Builder<'_> {
                     [(None, Expr { kind: ExprKind::InitList(inner), .. })] => inner,
                     list => list,
                 };
-                let of = super::library::part_type(&array, 0);
-                self.initialise_list(address, &Ty::Array(Arc::new(of), None), list, span);
+                let Some((of, extent)) = super::library::elements_of(&array) else { return };
+                self.initialise_list(address, &Ty::Array(Arc::new(of), extent), list, span);
             }
             ty => {
                 for (index, (name, value)) in list.iter().enumerate() {
@@ -342,7 +351,7 @@ impl Builder<'_> {
                 continue;
             }
             let ty = self.field_type(class, index);
-            if matches!(member.init, Init::None) && !matches!(ty, Ty::Class(_)) {
+            if matches!(member.init, Init::None) && !matches!(super::library::dimensions(&ty).1, Ty::Class(_)) {
                 continue;
             }
             let place = self.member_address(address, &member.name, span);

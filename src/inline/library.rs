@@ -5,6 +5,7 @@ use super::builder::Builder;
 use super::calls::Arg;
 use super::types::{Bound, NamedTy, Ty};
 use super::values::{Ev, What};
+use crate::graph::{ObjectKind, Op, Value};
 use crate::program::*;
 use crate::text::Span;
 use crate::words::FunctionKind;
@@ -21,6 +22,47 @@ pub fn has_parts(ty: &Ty) -> bool {
 /// `std::array` and its kin.
 pub fn is_array(ty: &Ty) -> bool {
     matches!(ty.value(), Ty::Named(named) if &*named.name == "array")
+}
+
+/// Of a `std::array` its elements' type and their number.
+pub fn elements_of(ty: &Ty) -> Option<(Ty, Option<i64>)> {
+    let Ty::Named(named) = ty.value() else { return None };
+    if !is_array(ty) {
+        return None;
+    }
+    let count = match named.args.get(1) {
+        Some(Bound::Value(count)) => Some(*count),
+        _ => None,
+    };
+    Some((part_type(ty, 0), count))
+}
+
+/// The extents of an array, outermost first, and the type of its innermost elements.
+pub fn dimensions(ty: &Ty) -> (Vec<Option<i64>>, Ty) {
+    let (mut dims, mut inner) = (Vec::new(), ty.clone());
+    loop {
+        let (of, extent) = match &inner {
+            Ty::Array(of, extent) => ((**of).clone(), *extent),
+            other => match elements_of(other) {
+                Some(elements) => elements,
+                None => return (dims, inner),
+            },
+        };
+        dims.push(extent);
+        inner = of;
+    }
+}
+
+/// How many array dimensions an object of the type has, if that can be said.
+pub fn rank(ty: &Ty) -> Option<u8> {
+    let is_open = |ty: &Ty| matches!(ty, Ty::Named(_) | Ty::Unknown | Ty::Param(_) | Ty::Library(_));
+    match ty {
+        Ty::Array(..) | Ty::Named(_) => {
+            let (dims, innermost) = dimensions(ty);
+            (!is_open(&innermost)).then(|| dims.len().min(255) as u8)
+        }
+        other => (!is_open(other)).then_some(0),
+    }
 }
 
 /// The name of a part of a pair or tuple.
@@ -49,6 +91,10 @@ impl Builder<'_> {
             FunctionKind::MakePair => self.make_parts("pair", list, span),
             FunctionKind::MakeTuple => self.make_parts("tuple", list, span),
             FunctionKind::Get => self.get_part(path, list, span),
+            FunctionKind::Concatenate => self.concatenate(list, span),
+            FunctionKind::MakeFromTuple => self.make_from_tuple(path, list, span),
+            FunctionKind::CopyBytes => self.copy_bytes(list, span),
+            FunctionKind::SetBytes => self.set_bytes(list, span),
             FunctionKind::Tie => self.tie(list, span),
             FunctionKind::Swap => self.swap(list, span),
             FunctionKind::Exchange => self.exchange(list, span),
@@ -73,14 +119,115 @@ impl Builder<'_> {
         Some(Ev { what: parts, ..Ev::typed(ty) })
     }
 
-    /// `get<1>(pair)`
+    /// `get<1>(pair)`, `get<int>(pair)`
     fn get_part(&mut self, path: &Path, list: &[Arg], span: Span) -> Option<Ev> {
         let [one] = list else { return None };
-        let ev = one.ev.clone().filter(|ev| has_parts(&ev.ty))?;
+        let ev = one.ev.clone().filter(|ev| has_parts(&ev.ty) || is_array(&ev.ty))?;
         let explicit = self.written_arguments(path.segments.last()?)?;
-        let [Bound::Value(index)] = explicit[..] else { return None };
-        let index = usize::try_from(index).ok()?;
+        let index = match (&explicit[..], ev.ty.value()) {
+            ([Bound::Value(index)], _) if is_array(&ev.ty) => return self.array_element(&ev, *index, span),
+            ([Bound::Value(index)], _) => usize::try_from(*index).ok()?,
+            // `get<float>(tuple)`
+            ([wanted @ Bound::Type(_)], Ty::Named(named)) => named.args.iter().position(|arg| arg == wanted)?,
+            _ => return None,
+        };
         Some(self.member_of(&ev, &part_name(&ev.ty, index), part_type(&ev.ty, index), span))
+    }
+
+    /// The parts of a pair or tuple, in order.
+    fn all_parts(&mut self, tuple: &Arg, span: Span) -> Option<Vec<Arg<'static>>> {
+        let ev = tuple.ev.clone().filter(|ev| has_parts(&ev.ty))?;
+        let Ty::Named(named) = ev.ty.value().clone() else { return None };
+        let parts = (0..named.args.len()).map(|index| {
+            let part = self.member_of(&ev, &part_name(&ev.ty, index), part_type(&ev.ty, index), span);
+            Arg::made(part, span)
+        });
+        Some(parts.collect())
+    }
+
+    /// `tuple_cat(a, b)`
+    fn concatenate(&mut self, list: &[Arg], span: Span) -> Option<Ev> {
+        let mut parts = Vec::new();
+        for tuple in list {
+            parts.extend(self.all_parts(tuple, span)?);
+        }
+        self.make_parts("tuple", &parts, span)
+    }
+
+    /// `make_from_tuple<pair<int, int>>(tuple)`
+    fn make_from_tuple(&mut self, path: &Path, list: &[Arg], span: Span) -> Option<Ev> {
+        let [tuple] = list else { return None };
+        let parts = self.all_parts(tuple, span)?;
+        let explicit = self.written_arguments(path.segments.last()?)?;
+        let [Bound::Type(ty)] = &explicit[..] else { return None };
+        match ty {
+            Ty::Class(class) => {
+                let object = self.temporary("the temporary", ty, span);
+                let address = self.address(object, span);
+                let made = self.constructor_with(address, class, parts, span);
+                made.then(|| Ev::made(address, ty.clone()))
+            }
+            _ => Some(self.construct_evaluated(ty, &parts, span)),
+        }
+    }
+
+    /// `memcpy(&to, &from, sizeof to)`: all of an object is copied like one.
+    fn copy_bytes(&mut self, list: &[Arg], span: Span) -> Option<Ev> {
+        let [to, from, count] = list else { return None };
+        let (target, of) = self.whole_object(to, count)?;
+        let from = from.ev.clone()?;
+        let source = match (from.ty.value(), &from.what) {
+            (Ty::Array(..), What::Place(address)) => *address,
+            (Ty::Pointer(pointee), _) if pointee.ty == of || !matches!(self.object_behind(&from), Some((_, true))) => {
+                self.rvalue(&from, span)
+            }
+            _ => return None,
+        };
+        self.emit(Op::Copy { to: target, from: source }, span);
+        Some(Ev::value(target, Ty::pointer_to(of)))
+    }
+
+    /// `memset(&object, byte, sizeof object)`
+    fn set_bytes(&mut self, list: &[Arg], span: Span) -> Option<Ev> {
+        let [to, byte, count] = list else { return None };
+        let (target, of) = self.whole_object(to, count)?;
+        let byte = self.rvalue(byte.ev.as_ref()?, span);
+        let value = self.unknown(vec![byte], span);
+        self.store(target, value, span);
+        Some(Ev::value(target, Ty::pointer_to(of)))
+    }
+
+    /// The variable of the thread's own that a pointer leads to, and its type, if so many bytes are all of it.
+    fn whole_object(&mut self, pointer: &Arg, count: &Arg) -> Option<(Value, Ty)> {
+        let ev = pointer.ev.clone()?;
+        let (address, is_own) = self.object_behind(&ev)?;
+        let of = match ev.ty.value() {
+            Ty::Array(..) => ev.ty.value().clone(),
+            ty => ty.element(),
+        };
+        let is_sizeof = matches!(count.expr, Some(Expr { kind: ExprKind::Unevaluated(_), .. }));
+        let bytes = count.ev.as_ref().and_then(|ev| match ev.what {
+            What::Value(value) => self.constant_of(value),
+            _ => None,
+        });
+        let is_all = match (bytes, super::constant::size_of(&of)) {
+            (Some(bytes), Some(size)) => bytes >= size,
+            _ => is_sizeof,
+        };
+        (is_own && is_all).then_some((address, of))
+    }
+
+    /// The variable that a pointer visibly leads to all of, and whether each thread has its own.
+    fn object_behind(&mut self, ev: &Ev) -> Option<(Value, bool)> {
+        let address = match (&ev.what, ev.ty.value()) {
+            (What::Place(address), Ty::Array(..)) => *address,
+            (What::Value(address), Ty::Pointer(_)) => *address,
+            _ => return None,
+        };
+        match self.op(address) {
+            Op::Address(object) => Some((address, self.graph.objects[object.index()].kind == ObjectKind::Local)),
+            _ => None,
+        }
     }
 
     fn tie(&mut self, list: &[Arg], span: Span) -> Option<Ev> {

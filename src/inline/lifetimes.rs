@@ -9,6 +9,11 @@ use crate::program::*;
 use crate::text::Span;
 use std::sync::Arc;
 
+/// Members of members up to which destructors are looked for.
+const DEEP: usize = 4;
+/// Elements of an array that are destroyed one by one: the others go the same way.
+const DESTROYED: i64 = 4;
+
 impl Builder<'_> {
     /// Runs the constructor that fits; `false` if the class has none in view.
     pub fn constructor(&mut self, address: Value, class: &Arc<ClassTy>, args: &[Expr], span: Span) -> bool {
@@ -155,14 +160,42 @@ impl Builder<'_> {
 
     /// Notes that the object is destroyed at the end of its scope, if that does anything.
     pub fn destroy_later(&mut self, address: Value, ty: &Ty, span: Span) {
-        if let Ty::Class(class) = ty.value() {
-            let class = class.clone();
-            self.destroy_class_later(address, &class, span, 0);
+        self.destroy_part_later(address, ty.value(), span, 0);
+    }
+
+    /// `p->~T()`, `delete p`
+    pub fn destroy_now(&mut self, object: &Ev, span: Span) {
+        let base = self.cleanups.len();
+        let address = self.address_of(object, span);
+        self.destroy_later(address, &object.ty.clone(), span);
+        self.clean_up(base);
+    }
+
+    fn destroy_part_later(&mut self, address: Value, ty: &Ty, span: Span, depth: usize) {
+        match ty {
+            Ty::Class(class) => self.destroy_class_later(address, &class.clone(), span, depth),
+            Ty::Array(of, extent) => self.destroy_elements_later(address, of, *extent, span, depth),
+            other => {
+                if let Some((of, extent)) = super::library::elements_of(other) {
+                    self.destroy_elements_later(address, &of, extent, span, depth);
+                }
+            }
+        }
+    }
+
+    fn destroy_elements_later(&mut self, address: Value, of: &Ty, extent: Option<i64>, span: Span, depth: usize) {
+        if depth > DEEP || !self.is_destroyed(of, depth) {
+            return;
+        }
+        for index in 0..extent.unwrap_or(1).min(DESTROYED) {
+            let place = self.int(index, span);
+            let element = self.element_address(address, place, span);
+            self.destroy_part_later(element, of, span, depth + 1);
         }
     }
 
     fn destroy_class_later(&mut self, address: Value, class: &Arc<ClassTy>, span: Span, depth: usize) {
-        if depth > 4 {
+        if depth > DEEP {
             return;
         }
         for base in self.bases_of(class) {
@@ -173,11 +206,10 @@ impl Builder<'_> {
             if member.storage.is_static {
                 continue;
             }
-            if let Ty::Class(inner) = self.field_type(class, index)
-                && self.has_destructor(&inner, 0)
-            {
+            let ty = self.field_type(class, index);
+            if self.is_destroyed(&ty, 0) {
                 let place = self.member_address(address, &member.name, span);
-                self.destroy_class_later(place, &inner, span, depth + 1);
+                self.destroy_part_later(place, &ty, span, depth + 1);
             }
         }
         if let Some(destructor) = self.destructor_of(class) {
@@ -185,20 +217,19 @@ impl Builder<'_> {
         }
     }
 
-    fn has_destructor(&mut self, class: &Arc<ClassTy>, depth: usize) -> bool {
-        if depth > 4 {
+    /// Destroying a value of the type does something.
+    fn is_destroyed(&mut self, ty: &Ty, depth: usize) -> bool {
+        let (_, Ty::Class(class)) = super::library::dimensions(ty) else { return false };
+        if depth > DEEP {
             return false;
         }
-        if self.destructor_of(class).is_some() {
+        if self.destructor_of(&class).is_some() {
             return true;
         }
-        let mut inner: Vec<Arc<ClassTy>> = self.bases_of(class);
-        for index in 0..class.class.members.len() {
-            if let Ty::Class(member) = self.field_type(class, index) {
-                inner.push(member);
-            }
-        }
-        inner.iter().any(|class| self.has_destructor(class, depth + 1))
+        let of_members = (0..class.class.members.len()).map(|index| self.field_type(&class, index));
+        let mut inner: Vec<Ty> = of_members.collect();
+        inner.extend(self.bases_of(&class).into_iter().map(Ty::Class));
+        inner.iter().any(|ty| self.is_destroyed(ty, depth + 1))
     }
 
     fn destructor_of(&mut self, class: &Arc<ClassTy>) -> Option<Callable> {

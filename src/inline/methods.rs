@@ -43,6 +43,7 @@ impl Builder<'_> {
                     return self.call_value(value, args, span);
                 }
                 if last.name.starts_with('~') {
+                    self.destroy_now(&base, span);
                     return Ev::nothing();
                 }
                 let list = self.eval_args(args);
@@ -61,8 +62,13 @@ impl Builder<'_> {
                 let list = self.eval_args(args);
                 self.call_closure(number, list, &explicit, span)
             }
+            // `p->~T()`, whatever `T` is
+            _ if last.name.starts_with('~') => Ev::nothing(),
             _ => {
                 let list = self.eval_args(args);
+                if let Some(result) = self.call_array_method(&base, &last.name, &list, span) {
+                    return result;
+                }
                 self.call_unseen_method(&base, object, &last.name, &list, span)
             }
         }

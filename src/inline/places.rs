@@ -10,6 +10,9 @@ use crate::program::*;
 use crate::text::Span;
 use std::sync::Arc;
 
+/// Stands for what `[]` of a class gives where its operator is not in view.
+const ELEMENTS: &str = "[]";
+
 impl Builder<'_> {
     pub fn eval_name(&mut self, path: &Path, span: Span, place: bool) -> Ev {
         match self.find(path) {
@@ -240,8 +243,9 @@ impl Builder<'_> {
                     return result;
                 }
                 let base = self.address_of(&object, span);
+                let elements = self.member_address(base, &Name::from(ELEMENTS), span);
                 let index = self.rvalue(&subscript, span);
-                Ev::place(self.element_address(base, index, span), Ty::Unknown)
+                Ev::place(self.element_address(elements, index, span), Ty::Unknown)
             }
             Ty::Int { .. } | Ty::Bool | Ty::Enum(_) => {
                 // `i[p]`
@@ -252,7 +256,7 @@ impl Builder<'_> {
             ty @ (Ty::Named(_) | Ty::Vector { .. }) => {
                 let base = self.address_of(&object, span);
                 let index = self.rvalue(&subscript, span);
-                let element = if let Ty::Vector { of, .. } = ty { (*of).clone() } else { Ty::Unknown };
+                let element = if let Ty::Vector { of, .. } = ty { (*of).clone() } else { ty.element() };
                 Ev::place(self.element_address(base, index, span), element)
             }
             ty => {
@@ -273,14 +277,28 @@ impl Builder<'_> {
         match ev.ty.value().clone() {
             Ty::Functions(_) => ev.clone(),
             Ty::Pointer(pointee) => {
-                let address = self.rvalue(ev, span);
+                let mut address = self.rvalue(ev, span);
+                if pointee.ty.is_scalar() && matches!(self.op(address), Op::Load { .. }) {
+                    // Of an array it is the first element.
+                    address = self.first_of(address, span);
+                }
                 self.place_behind(address, &pointee)
             }
             Ty::Class(_) => match self.call_operator("operator*", std::slice::from_ref(ev), span) {
                 Some(result) => result,
                 None => Ev::place(self.address_of(ev, span), Ty::Unknown),
             },
+            ty @ Ty::Array(..) => {
+                let address = self.rvalue(ev, span);
+                let is_volatile = ev.is_volatile;
+                Ev::volatile_place(self.first_of(address, span), ty.element(), is_volatile).fixed_if(ev.is_const)
+            }
             ty => Ev::place(self.rvalue(ev, span), ty.element()),
         }
+    }
+
+    fn first_of(&mut self, array: Value, span: Span) -> Value {
+        let first = self.int(0, span);
+        self.element_address(array, first, span)
     }
 }

@@ -95,7 +95,8 @@ impl Program<'_> {
         Visit { item, number, low: number, holds, callees }
     }
 
-    fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
+    /// The destructors of the classes of a name.
+    pub fn destructors_of(&self, from: ItemId, class: &str) -> Arc<[ItemId]> {
         let mut name = String::with_capacity(class.len() + 1);
         name.push('~');
         name.push_str(class);

@@ -36,13 +36,7 @@ impl Builder<'_> {
                 }
                 self.keeps_temporaries = outer;
             }
-            StmtKind::Expr(value) => {
-                let base = self.cleanups.len();
-                let outer = std::mem::replace(&mut self.keeps_temporaries, true);
-                self.eval(value);
-                self.keeps_temporaries = outer;
-                self.clean_up(base);
-            }
+            StmtKind::Expr(value) => self.with_temporaries(|builder| _ = builder.eval(value)),
             StmtKind::If { arms, otherwise } => {
                 self.scoped(|builder| builder.if_chain(arms, otherwise.as_deref(), span))
             }
@@ -269,10 +263,10 @@ impl Builder<'_> {
         Span { start: span.start, end: end.max(span.start + 1) }
     }
 
-    fn loop_body(&mut self, body: &Stmt, exit: BlockId, next: BlockId) {
-        let base = self.cleanups.len();
-        self.activation().breaks.push((exit, base));
-        self.activation().continues.push((next, base));
+    /// Each way out destroys what was declared since the number with it.
+    fn loop_body(&mut self, body: &Stmt, exit: (BlockId, usize), next: (BlockId, usize)) {
+        self.activation().breaks.push(exit);
+        self.activation().continues.push(next);
         self.arm(body);
         self.activation().breaks.pop();
         self.activation().continues.pop();
@@ -283,20 +277,38 @@ impl Builder<'_> {
         self.fall_into(head, span);
         let outer = self.enter_scope();
         let at = self.at(self.head(span, body));
-        let known = self.test(condition, inside, exit, Fork::Loop, at);
+        let base = self.cleanups.len();
+        let done = self.when_done(condition, exit);
+        let known = self.test(condition, inside, done, Fork::Loop, at);
         if known != Some(false) || holds_labels(body) {
             self.go_on(inside);
-            self.loop_body(body, exit, head);
+            self.loop_body(body, (exit, base), (head, base));
+            self.run_cleanups(base);
             self.jump(head, Leaving::Fall, span);
         }
+        self.leave_loop(done, exit, base, span);
         self.leave_scope(outer);
+    }
+
+    /// Where a loop goes when its condition fails: what that declares is destroyed on the way out.
+    fn when_done(&mut self, condition: &Condition, exit: BlockId) -> BlockId {
+        if matches!(condition, Condition::Declare(_)) { self.new_block() } else { exit }
+    }
+
+    fn leave_loop(&mut self, done: BlockId, exit: BlockId, base: usize, span: Span) {
+        if done != exit {
+            self.go_on(done);
+            self.clean_up(base);
+            self.jump(exit, Leaving::Fall, span);
+        }
         self.go_on(exit);
     }
 
     fn do_loop(&mut self, body: &Stmt, condition: &Expr, span: Span) {
         let (inside, test, exit) = (self.new_block(), self.new_block(), self.new_block());
         self.fall_into(inside, span);
-        self.loop_body(body, exit, test);
+        let base = self.cleanups.len();
+        self.loop_body(body, (exit, base), (test, base));
         self.fall_into(test, condition.span);
         let at = self.at(Span { start: body.span.end.min(condition.span.start), end: condition.span.end });
         let at = self.trimmed(at);
@@ -323,23 +335,27 @@ impl Builder<'_> {
         let (head, inside, next, exit) = (self.new_block(), self.new_block(), self.new_block(), self.new_block());
         self.fall_into(head, span);
         let at = self.at(self.head(span, body));
+        let base = self.cleanups.len();
+        let done = condition.map_or(exit, |condition| self.when_done(condition, exit));
         let known = match condition {
-            Some(condition) => self.test(condition, inside, exit, Fork::Loop, at),
+            Some(condition) => self.test(condition, inside, done, Fork::Loop, at),
             None => {
                 self.finish(End::Jump { to: inside, leaving: Leaving::Fall, at });
                 Some(true)
             }
         };
         if known != Some(false) || holds_labels(body) {
+            let declared = self.cleanups.len();
             self.go_on(inside);
-            self.loop_body(body, exit, next);
+            self.loop_body(body, (exit, base), (next, declared));
             self.fall_into(next, span);
             if let Some(step) = step {
-                self.eval(step);
+                self.with_temporaries(|builder| _ = builder.eval(step));
             }
+            self.run_cleanups(base);
             self.jump(head, Leaving::Fall, span);
         }
-        self.go_on(exit);
+        self.leave_loop(done, exit, base, span);
     }
 
     fn range_for(&mut self, variable: &Declaration, range: &Expr, body: &Stmt, span: Span) {
@@ -363,8 +379,8 @@ impl Builder<'_> {
         self.fall_into(head, span);
         let address = self.address(counter, head_span);
         let index = self.load(address, false, head_span);
-        let count = match over.ty.value() {
-            Ty::Array(_, Some(extent)) => self.int(*extent, range.span),
+        let count = match super::library::dimensions(&over.ty).0.first() {
+            Some(Some(extent)) => self.int(*extent, range.span),
             _ => {
                 let from = match &over.what {
                     What::Place(address) => vec![self.load(*address, false, range.span)],
@@ -382,7 +398,8 @@ impl Builder<'_> {
             let address = builder.element_address(base, index, variable.span);
             let ev = Ev::volatile_place(address, element, over.is_volatile).fixed_if(over.is_const);
             builder.declare_as(variable, ev);
-            builder.loop_body(body, exit, next);
+            let base = builder.cleanups.len();
+            builder.loop_body(body, (exit, base), (next, base));
         });
         self.fall_into(next, span);
         let one = self.int(1, span);
@@ -401,7 +418,8 @@ impl Builder<'_> {
         let end = self.settle("end", end, variable.span);
         self.loop_between(&begin, &end, (span, head_span), &mut |builder, item, exit, next| {
             builder.declare_as(variable, item);
-            builder.loop_body(body, exit, next);
+            let base = builder.cleanups.len();
+            builder.loop_body(body, (exit, base), (next, base));
         });
         true
     }

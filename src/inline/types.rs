@@ -232,7 +232,7 @@ impl Ty {
         match self {
             Ty::Pointer(pointee) => pointee.ty.clone(),
             Ty::Array(of, _) => (**of).clone(),
-            _ => Ty::Unknown,
+            other => super::library::elements_of(other).map_or(Ty::Unknown, |(of, _)| of),
         }
     }
 

@@ -202,6 +202,7 @@ impl Builder<'_> {
 
     /// A component or member of something evaluated.
     pub fn member_of(&mut self, base: &Ev, name: &Name, ty: Ty, span: Span) -> Ev {
+        self.note_rank(name, &ty);
         let place = match &base.what {
             What::Place(address) => {
                 let address = self.member_address(*address, name, span);
@@ -264,9 +265,21 @@ impl Builder<'_> {
 
     pub fn field_type(&mut self, class: &Arc<ClassTy>, index: usize) -> Ty {
         let Some(member) = class.class.members.get(index) else { return Ty::Unknown };
-        let member = member.ty.clone();
+        let (name, member) = (member.name.clone(), member.ty.clone());
         let scope = self.class_scope(class);
-        self.in_item(class.item, scope, |builder| builder.resolve(&member))
+        let ty = self.in_item(class.item, scope, |builder| builder.resolve(&member));
+        self.note_rank(&name, &ty);
+        ty
+    }
+
+    /// Notes how many dimensions a member of that name has.
+    fn note_rank(&mut self, name: &Name, ty: &Ty) {
+        let rank = super::library::rank(ty);
+        match self.graph.member_ranks.get_mut(name) {
+            Some(known) if *known == rank => {}
+            Some(known) => *known = None,
+            None => _ = self.graph.member_ranks.insert(name.clone(), rank),
+        }
     }
 
     /// Names and types of a class's own data members, those of its bases first.
@@ -460,6 +473,9 @@ impl Builder<'_> {
                 let reach = program.reach(*id, self.words);
                 holds.join(reach);
             }
+        }
+        for id in program.destructors_of(home, &call.name).iter() {
+            holds.join(program.reach(*id, self.words));
         }
     }
 }

@@ -61,6 +61,14 @@ impl Builder<'_> {
             more.iter().for_each(|arg| drop(self.eval(arg)));
             return Ev::nothing();
         }
+        if let ("delete", [object]) = (&*name, args) {
+            let ev = self.eval(object);
+            if let Ty::Pointer(_) = ev.ty.value() {
+                let object = self.dereference(&ev, span);
+                self.destroy_now(&object, span);
+            }
+            return Ev::nothing();
+        }
         if let (Some(FunctionKind::ConstructAt), [place, args @ ..]) = (self.words.function(&name), args) {
             return self.construct_at(last, place, args, span);
         }
@@ -273,7 +281,7 @@ impl Builder<'_> {
     }
 
     /// What stands in the thread's own variables that pointers among these lead to: whoever gets the pointer can read it.
-    fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
+    pub fn contents_of(&mut self, values: &[Value], span: Span) -> Vec<Value> {
         let mut contents = Vec::new();
         for value in values {
             let mut at = *value;
@@ -501,7 +509,7 @@ impl Builder<'_> {
         }
     }
 
-    fn construct_evaluated(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
+    pub fn construct_evaluated(&mut self, ty: &Ty, list: &[Arg], span: Span) -> Ev {
         match ty.value() {
             Ty::Void => Ev::nothing(),
             Ty::Library(_) | Ty::Group(_) | Ty::Closure(_) => {

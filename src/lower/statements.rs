@@ -341,9 +341,34 @@ fn declaration(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
     if let Some(written) = specifiers.written {
         defined_type(reader, written, list);
     }
+    if let [one] = &all[..]
+        && let Some(kind) = as_condition(reader, one)
+    {
+        reader.variables.remove(&*one.name);
+        list.push(Stmt { kind: StmtKind::Expr(Expr { kind, span }), span });
+        return;
+    }
     if !all.is_empty() {
         list.push(Stmt { kind: StmtKind::Declare(all), span });
     }
+}
+
+/// `ready && wait(n);` reads like a reference called `wait` to a type called `ready`.
+fn as_condition(reader: &Reader, declaration: &Declaration) -> Option<ExprKind> {
+    let (TypeKind::Reference(of), Init::Arguments { args, braces: false }) = (&declaration.ty.kind, &declaration.init)
+    else {
+        return None;
+    };
+    let TypeKind::Named(path) = &of.kind else { return None };
+    let is_variable = matches!(&path.segments[..], [only] if reader.variables.contains(&*only.name));
+    if !is_variable || !declaration.ty.is_rvalue || reader.types.contains(&*path.segments[0].name) {
+        return None;
+    }
+    let span = declaration.span;
+    let callee = Box::new(Expr { kind: ExprKind::Name(plain_path(declaration.name.clone())), span });
+    let call = Expr { kind: ExprKind::Call { callee, args: args.clone() }, span };
+    let ready = Expr { kind: ExprKind::Name(path.clone()), span };
+    Some(ExprKind::Binary(BinaryOp::And, Box::new(ready), Box::new(call)))
 }
 
 /// The class or enum that a type specifier defines, if it does.

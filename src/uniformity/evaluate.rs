@@ -12,6 +12,7 @@ mod loops;
 
 use super::Interest;
 use super::facts::Facts;
+use super::layout::Layout;
 use super::reread::{self, Rereads};
 use super::shape::Shape;
 use super::slice;
@@ -121,6 +122,8 @@ enum Form {
     Round(Symbol),
     /// `first << n`
     Doubling,
+    /// Starts at a thread index and moves on by what is made of none.
+    Moving,
     /// None of these.
     Free,
 }
@@ -153,7 +156,7 @@ struct Evaluator<'a> {
 }
 
 pub fn evaluate(graph: &Graph, flow: &Flow, shape: &Shape, interest: Interest) -> Values {
-    let mut symbols = Symbols::new(graph.objects.iter().map(|object| object.dims.len().min(255) as u8).collect());
+    let mut symbols = Symbols::new(Layout::of(graph));
     if shape.block.is_none() && shape.multidimensional {
         symbols.recognise_rank();
     }

@@ -6,7 +6,7 @@
 use super::symbols::{KeyId, Step, Symbol, Symbols};
 use crate::graph::{InstId, ObjectId};
 use crate::program::Name;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,6 +29,9 @@ pub struct Keys {
     blurred: FxHashMap<ObjectId, Vec<KeyId>>,
     /// Paths one step longer.
     parts: Vec<Vec<KeyId>>,
+    /// Variables that are read both by members and by elements: `*(int4 *)row`.
+    viewed: FxHashSet<ObjectId>,
+    longest: FxHashMap<ObjectId, usize>,
 }
 
 impl Keys {
@@ -41,11 +44,18 @@ impl Keys {
         self.above.push(above);
         self.parts.push(Vec::new());
         if let Some(above) = above {
+            let is_member = |steps: &[KeyStep]| matches!(steps.last(), Some(KeyStep::Member(_)));
+            let beside = self.parts[above.0 as usize].first();
+            if beside.is_some_and(|beside| is_member(&self.paths[beside.0 as usize].1) != is_member(&steps)) {
+                self.viewed.insert(object);
+            }
             self.parts[above.0 as usize].push(key);
         }
         if steps.contains(&KeyStep::Any) {
             self.blurred.entry(object).or_default().push(key);
         }
+        let longest = self.longest.entry(object).or_default();
+        *longest = (*longest).max(steps.len());
         self.known.insert((object, steps.clone()), key);
         self.paths.push((object, steps));
         self.of_object.entry(object).or_default().push(key);
@@ -82,6 +92,30 @@ impl Keys {
             next += 1;
         }
         found
+    }
+
+    /// Steps of the longest path from a variable.
+    pub fn longest(&self, object: ObjectId) -> usize {
+        self.longest.get(&object).copied().unwrap_or(0)
+    }
+
+    /// No path leads through this one.
+    pub fn is_single(&self, key: KeyId) -> bool {
+        self.parts[key.0 as usize].is_empty()
+    }
+
+    /// Of a variable that is read both by members and by elements: paths that name by the one what this one names by the
+    /// other.
+    pub fn other_views(&self, object: ObjectId, steps: &[KeyStep]) -> Vec<KeyId> {
+        if !self.viewed.contains(&object) {
+            return Vec::new();
+        }
+        let is_member = |step: &KeyStep| matches!(step, KeyStep::Member(_));
+        let is_other = |key: &KeyId| {
+            let apart = self.paths[key.0 as usize].1.iter().zip(steps).find(|(one, other)| one != other);
+            apart.is_some_and(|(one, other)| is_member(one) != is_member(other))
+        };
+        self.of(object).iter().copied().filter(is_other).collect()
     }
 
     pub fn find(&self, object: ObjectId, steps: &[KeyStep]) -> Option<KeyId> {
@@ -176,19 +210,41 @@ const MAX_ELEMENTS: i64 = 64;
 /// Steps of a path that are told apart; deeper ones are the whole of what they are part of.
 pub const MAX_STEPS: usize = 6;
 
-/// Turns address steps into a path; an index that is no number is `Any`.
-pub fn path(symbols: &Symbols, steps: &[Step]) -> Vec<KeyStep> {
-    steps
-        .iter()
-        .take(MAX_STEPS)
-        .map(|step| match step {
-            Step::Member(name) => KeyStep::Member(name.clone()),
-            Step::Index(index) => match symbols.as_int(*index) {
-                Some(index @ 0..MAX_ELEMENTS) => KeyStep::At(index),
-                _ => KeyStep::Any,
-            },
-        })
-        .collect()
+/// Turns the steps from a variable into a path; an index that is no number is `Any`. What is reached over an array
+/// without an index is in its first element; a step along what is no array leads somewhere into what that is part of:
+/// then the second is false.
+///
+/// ```text
+///     row->count              // `row[0].count`
+///     (&v.x)[2] = 1.f;        // somewhere in `v`
+/// ```
+pub fn path(symbols: &Symbols, object: ObjectId, steps: &[Step]) -> (Vec<KeyStep>, bool) {
+    let layout = symbols.layout();
+    let mut path: Vec<KeyStep> = Vec::with_capacity(steps.len());
+    let mut rank = layout.of_object(object);
+    for step in steps {
+        match step {
+            Step::Member(name) => {
+                path.extend(std::iter::repeat_n(KeyStep::At(0), rank.unwrap_or(0).into()));
+                path.push(KeyStep::Member(name.clone()));
+                rank = layout.of_member(name);
+            }
+            Step::Index(_) if rank == Some(0) => {
+                path.pop();
+                path.truncate(MAX_STEPS);
+                return (path, false);
+            }
+            Step::Index(index) => {
+                path.push(match symbols.as_int(*index) {
+                    Some(index @ 0..MAX_ELEMENTS) => KeyStep::At(index),
+                    _ => KeyStep::Any,
+                });
+                rank = rank.map(|rank| rank - 1);
+            }
+        }
+    }
+    path.truncate(MAX_STEPS);
+    (path, true)
 }
 
 /// What a read of a path finds.
@@ -235,8 +291,12 @@ pub fn read(state: &State, keys: &mut Keys, symbols: &mut Symbols, object: Objec
         })
         .collect();
     candidates.extend(overlapping.into_iter().filter_map(|key| state.get(key)));
+    if candidates.is_empty() {
+        let key = keys.intern(object, steps.to_vec());
+        candidates.extend(keys.other_views(object, steps).into_iter().filter_map(|key| state.get(key)));
+        return if candidates.is_empty() { Found::Nothing(key) } else { Found::OneOf(candidates) };
+    }
     match candidates.as_slice() {
-        [] => Found::Nothing(keys.intern(object, steps.to_vec())),
         [only] if exact => Found::Value(*only),
         _ => Found::OneOf(candidates),
     }

@@ -10,6 +10,7 @@
 use super::extent::Extent;
 use super::facts::{Bounds, Column};
 use super::interned::Interned;
+use super::layout::Layout;
 use crate::graph::{BlockId, InstId, ObjectId, Source, To};
 use crate::program::Name;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -97,8 +98,7 @@ pub struct Symbols {
     interned: Interned,
     /// By object, its address.
     addresses: Vec<Option<Symbol>>,
-    /// Number of array dimensions of each object.
-    dimensions: Vec<u8>,
+    layout: Layout,
     rank: Option<RankPattern>,
     /// What lanes make of their own value and a partner's.
     pub butterflies: super::butterfly::Butterflies,
@@ -135,13 +135,13 @@ impl Symbols {
     pub const ZERO: Symbol = Symbol(0);
     pub const ONE: Symbol = Symbol(1);
 
-    pub fn new(dimensions: Vec<u8>) -> Symbols {
+    pub fn new(layout: Layout) -> Symbols {
         let mut symbols = Symbols {
             nodes: Vec::new(),
             depth: Vec::new(),
             interned: Interned::default(),
             addresses: Vec::new(),
-            dimensions,
+            layout,
             rank: None,
             butterflies: super::butterfly::Butterflies::default(),
             selects: FxHashMap::default(),
@@ -166,7 +166,11 @@ impl Symbols {
 
     /// Of an array, the number of its dimensions.
     pub fn dimension(&self, object: ObjectId) -> usize {
-        self.dimensions.get(object.index()).copied().map_or(0, usize::from)
+        self.layout.of_object(object).map_or(0, usize::from)
+    }
+
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     pub fn node(&self, symbol: Symbol) -> &Node {
@@ -549,6 +553,15 @@ impl Symbols {
         if self.is_boolean(a) {
             return if mask & 1 == 1 { a } else { Self::ZERO };
         }
+        // Of `key << 8 | low` the low bits are those of `low`.
+        if let Node::Binary(Operator::BitOr | Operator::BitXor, x, y) = *self.node(a) {
+            if self.has_zeros(x, mask) {
+                return self.bit_and(y, b);
+            }
+            if self.has_zeros(y, mask) {
+                return self.bit_and(x, b);
+            }
+        }
         // x & 31 is x % 32; x & ~31 is 32 * (x / 32), also where the mask is written in 32 bits.
         let low = mask.wrapping_add(1);
         if mask > 0 && low & mask == 0 && mask < i64::from(u32::MAX) {
@@ -562,6 +575,13 @@ impl Symbols {
             return self.mul(quotient, by);
         }
         self.intern(Node::Binary(Operator::BitAnd, a, b))
+    }
+
+    /// The value is a multiple of a power of two above the mask.
+    fn has_zeros(&self, value: Symbol, mask: i64) -> bool {
+        let (terms, constant) = self.terms(value);
+        let above = |number: i64| mask >= 0 && number.trailing_zeros() >= 64 - mask.leading_zeros();
+        above(constant) && terms.iter().all(|(_, factor)| above(*factor))
     }
 
     pub fn bit_or(&mut self, a: Symbol, b: Symbol) -> Symbol {
@@ -590,7 +610,17 @@ impl Symbols {
             (_, Some(0)) => a,
             _ if a == b => Self::ZERO,
             (_, Some(1)) if self.is_boolean(a) => self.not(a),
-            _ => self.intern(Node::Binary(Operator::BitXor, a.min(b), a.max(b))),
+            _ => {
+                // `(x ^ y) ^ y`
+                for (one, other) in [(a, b), (b, a)] {
+                    match *self.node(one) {
+                        Node::Binary(Operator::BitXor, x, y) if x == other => return y,
+                        Node::Binary(Operator::BitXor, x, y) if y == other => return x,
+                        _ => {}
+                    }
+                }
+                self.intern(Node::Binary(Operator::BitXor, a.min(b), a.max(b)))
+            }
         }
     }
 
@@ -736,6 +766,11 @@ impl Symbols {
             None if yes == no => yes,
             None if self.as_int(yes) == Some(1) && self.as_int(no) == Some(0) => on,
             None if self.as_int(yes) == Some(0) && self.as_int(no) == Some(1) => self.not(on),
+            None if let Some(both) = self.common_index(on, yes, no) => {
+                let (yes, no) = (self.sub(yes, both), self.sub(no, both));
+                let apart = self.select(on, yes, no);
+                self.add(both, apart)
+            }
             None => {
                 if let Some(known) = self.selects.get(&[on, yes, no]) {
                     return *known;
@@ -746,6 +781,24 @@ impl Symbols {
                 choice
             }
         }
+    }
+
+    /// The terms that both sums have, where a thread index is among them and what decides is of none: of
+    /// `wide ? tid : tid + 32` the index cancels as it does of either.
+    fn common_index(&mut self, on: Symbol, a: Symbol, b: Symbol) -> Option<Symbol> {
+        let ((left, _), (right, _)) = (self.terms(a), self.terms(b));
+        let both: Vec<(Symbol, i64)> = left.into_iter().filter(|term| right.contains(term)).collect();
+        let wanted = both.iter().any(|term| self.has_index(term.0)) && !self.has_index(on);
+        wanted.then(|| self.sum(both, 0))
+    }
+
+    /// The thread index is part of the expression.
+    pub fn has_index(&self, symbol: Symbol) -> bool {
+        let is_index = |leaf| match self.node(leaf) {
+            Node::Leaf(Leaf::Source(source)) => matches!(source, Source::ThreadIdx(_) | Source::ThreadRank),
+            _ => false,
+        };
+        !self.all_leaves(symbol, |leaf| !is_index(leaf))
     }
 
     /// `value`, which is taken where `on` holds, written like `other` where `on` says that a difference is zero:
@@ -776,6 +829,17 @@ impl Symbols {
             (To::Float, Some(_)) | (To::Int { bits: 64.., .. }, _) => value,
             (To::Int { bits, signed }, Some(known)) => self.int(narrowed(known, bits, signed)),
             _ if self.is_boolean(value) => value,
+            (To::Int { bits, .. }, None) => {
+                // What only reaches into bits that are cut off is nothing.
+                let (mut terms, constant) = self.terms(value);
+                let all = terms.len();
+                terms.retain(|(_, factor)| factor & ((1i64 << bits) - 1) != 0);
+                if terms.len() == all {
+                    return self.intern(Node::Convert(to, value));
+                }
+                let kept = self.sum(terms, constant);
+                self.convert(to, kept)
+            }
             _ => self.intern(Node::Convert(to, value)),
         }
     }
@@ -796,44 +860,45 @@ impl Symbols {
 
     /// `base[index]`, or `base + index`. Steps over one array add up; a row of an array of arrays is a step of its own.
     pub fn element(&mut self, base: Symbol, index: Symbol) -> Symbol {
-        let (room, depth) = self.room(base);
-        if depth >= room {
-            if self.as_int(index) == Some(0) {
-                return base;
-            }
-            if let Node::Element(inner, first) = *self.node(base) {
+        match (self.room(base), self.node(base)) {
+            (Room::None | Room::Open, &Node::Element(inner, first)) => {
                 let index = self.add(first, index);
-                return self.element_of(inner, index);
+                self.element_of(inner, index)
             }
+            _ => self.element_of(base, index),
         }
-        self.intern(Node::Element(base, index))
     }
 
     fn element_of(&mut self, base: Symbol, index: Symbol) -> Symbol {
-        let (room, depth) = self.room(base);
-        if depth >= room && self.as_int(index) == Some(0) { base } else { self.intern(Node::Element(base, index)) }
+        let is_base = self.as_int(index) == Some(0) && self.room(base) == Room::None;
+        if is_base { base } else { self.intern(Node::Element(base, index)) }
     }
 
     pub fn member(&mut self, base: Symbol, name: Name) -> Symbol {
         self.intern(Node::Member(base, name))
     }
 
-    /// Array steps that the address's base can take, and those it has taken.
-    fn room(&self, mut symbol: Symbol) -> (usize, usize) {
+    /// Whether an address leads to an array, which has elements of its own.
+    fn room(&self, mut symbol: Symbol) -> Room {
         let mut depth = 0;
-        loop {
+        let rank = loop {
             match self.node(symbol) {
                 Node::Element(base, _) => {
                     depth += 1;
                     symbol = *base;
                 }
-                Node::Address(object) => {
-                    return (self.dimension(*object), depth);
-                }
-                Node::Member(..) => return (usize::MAX, depth),
-                _ => return (0, depth),
+                Node::Address(object) => match self.layout.of_object(*object) {
+                    Some(rank) => break rank,
+                    None => return Room::Open,
+                },
+                Node::Member(_, name) => match self.layout.of_member(name) {
+                    Some(rank) => break rank,
+                    None => return Room::Some,
+                },
+                _ => break 0,
             }
-        }
+        };
+        if depth < rank { Room::Some } else { Room::None }
     }
 
     /// The base an address starts from: an object's address, or a pointer's value.
@@ -997,6 +1062,17 @@ impl Symbols {
         done.insert(symbol, result);
         result
     }
+}
+
+/// What a step from an address over elements is.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Room {
+    /// Into an array.
+    Some,
+    /// Along the array that it leads into.
+    None,
+    /// Into a class out of view, or along it.
+    Open,
 }
 
 /// What of a number an integer of that many bits keeps.

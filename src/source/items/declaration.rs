@@ -216,7 +216,9 @@ impl Reader<'_, '_> {
                             continue;
                         }
                     }
-                    let continues = self.at > start && view.is(self.at - 1, b"::") && !path.segments.is_empty();
+                    // `Tile::~Tile` is one name.
+                    let before = if self.at > start && view.is(self.at - 1, b"~") { self.at - 1 } else { self.at };
+                    let continues = before > start && view.is(before - 1, b"::") && !path.segments.is_empty();
                     if !continues {
                         has_type |= !path.segments.is_empty() && !self.typed();
                         path.segments.clear();

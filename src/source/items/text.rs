@@ -253,6 +253,12 @@ impl Composer {
         if words.is_empty() || matches!(parts.role, Role::Constructor | Role::Destructor) {
             return self.literal("void");
         }
+        if let [word, _, auto, _] = words[..]
+            && (view.text(word), view.text(auto)) == (b"decltype", b"auto")
+        {
+            // What is returned may be a reference.
+            return self.literal("auto &&");
+        }
         // `enable_if_t<!is_same<T, int>::value>` decides whether the function is there at all.
         let decides = |at: &usize| matches!(view.text(*at), b"enable_if_t" | b"enable_if");
         let readable = |at: &usize| !matches!(view.text(*at), b"decltype" | b"requires" | b"{" | b"}" | b"operator");

@@ -2,21 +2,30 @@
 
 use super::*;
 
+/// Places among the thread's own variables.
+struct Targets {
+    paths: Vec<(ObjectId, Vec<KeyStep>)>,
+    /// It is the one path, and no other.
+    sure: bool,
+    /// The steps to it are those that the variable has.
+    fit: bool,
+}
+
 impl Evaluator<'_> {
-    /// Where an address leads among the threads' own variables, and whether it surely leads there.
-    fn targets(&self, address: Symbol) -> (Vec<(ObjectId, Vec<KeyStep>)>, bool) {
+    /// Where an address leads among the threads' own variables.
+    fn targets(&self, address: Symbol) -> Targets {
         let symbols = &self.values.symbols;
         let steps: Vec<Step> = symbols.steps(address);
         let base = symbols.base(address);
         if let Node::Address(object) = symbols.node(base) {
             if self.graph.objects[object.index()].kind != ObjectKind::Local {
-                return (Vec::new(), true);
+                return Targets { paths: Vec::new(), sure: true, fit: true };
             }
-            let path = state::path(symbols, &steps);
-            let sure = !path.contains(&KeyStep::Any);
-            return (vec![(*object, path)], sure);
+            let (path, fit) = state::path(symbols, *object, &steps);
+            let sure = fit && !path.contains(&KeyStep::Any);
+            return Targets { paths: vec![(*object, path)], sure, fit };
         }
-        let mut targets = Vec::new();
+        let mut targets = Targets { paths: Vec::new(), sure: false, fit: true };
         let mut seen = FxHashSet::default();
         let mut work = vec![(base, steps)];
         while let Some((base, steps)) = work.pop() {
@@ -30,7 +39,9 @@ impl Evaluator<'_> {
             };
             match symbols.node(base) {
                 Node::Address(object) if self.graph.objects[object.index()].kind == ObjectKind::Local => {
-                    targets.push((*object, state::path(symbols, &steps)));
+                    let (path, fits) = state::path(symbols, *object, &steps);
+                    targets.fit &= fits;
+                    targets.paths.push((*object, path));
                 }
                 Node::Select(_, yes, no) => {
                     inward(*yes, &mut work);
@@ -50,7 +61,7 @@ impl Evaluator<'_> {
                 _ => {}
             }
         }
-        (targets, false)
+        targets
     }
 
     /// The path of the thread's own that an address surely leads to, if it was asked for before.
@@ -58,11 +69,11 @@ impl Evaluator<'_> {
         self.exact.get(Symbols::index(address)).copied().flatten()
     }
 
-    fn note_exact(&mut self, address: Symbol, targets: &[(ObjectId, Vec<KeyStep>)]) {
-        let [(object, path)] = targets else { return };
+    fn note_exact(&mut self, address: Symbol, targets: &Targets) {
+        let [(object, path)] = &targets.paths[..] else { return };
         let base = self.values.symbols.base(address);
         if matches!(self.values.symbols.node(base), Node::Address(_))
-            && !path.contains(&KeyStep::Any)
+            && targets.sure
             && let Some(key) = self.values.keys.find(*object, path)
         {
             self.set_exact(address, key);
@@ -91,25 +102,34 @@ impl Evaluator<'_> {
         is_volatile: bool,
         read_only: bool,
     ) -> Symbol {
-        if let Some(slot) = self.exact(address).and_then(|key| state.get(key)) {
+        if let Some(key) = self.exact(address)
+            && self.values.keys.is_single(key)
+            && let Some(slot) = state.get(key)
+        {
             let origins = Some(slot.origin).filter(|origin| *origin != Origin::Inst(id)).into_iter().collect();
             self.values.seen.insert(id, origins);
             return slot.value;
         }
-        let (targets, _) = self.targets(address);
+        let targets = self.targets(address);
         self.note_exact(address, &targets);
-        if targets.is_empty() && !self.is_local(address) {
+        if targets.paths.is_empty() && !self.is_local(address) {
             return self.load_shared(id, block, address, is_volatile, read_only);
         }
         let mut found: Vec<Slot> = Vec::new();
-        let mut single = targets.len() == 1;
-        for (object, path) in &targets {
+        let mut single = targets.paths.len() == 1 && targets.fit;
+        for (object, path) in &targets.paths {
+            // Of an object or array that is read as one value all parts count.
+            let parts = self.parts_behind(state, *object, path);
+            single &= parts.is_empty();
+            let has_parts = !parts.is_empty();
+            found.extend(parts);
             match state::read(state, &mut self.values.keys, &mut self.values.symbols, *object, path) {
                 Found::Value(slot) => found.push(slot),
                 Found::OneOf(slots) => {
                     single = false;
                     found.extend(slots);
                 }
+                Found::Nothing(_) if has_parts => {}
                 Found::Nothing(key) => {
                     let value = self.values.symbols.leaf(Leaf::Unset(key));
                     found.push(Slot { value, origin: Origin::Inst(id) });
@@ -128,6 +148,16 @@ impl Evaluator<'_> {
                 symbol
             }
         }
+    }
+
+    /// What the parts of a variable hold that were written by themselves.
+    fn parts_behind(&self, state: &State, object: ObjectId, path: &[KeyStep]) -> Vec<Slot> {
+        let keys = &self.values.keys;
+        if keys.longest(object) <= path.len() {
+            return Vec::new();
+        }
+        let below = state::below(state, keys, object, path);
+        below.into_iter().filter(|(_, rest)| !rest.is_empty()).filter_map(|(key, _)| state.get(key)).collect()
     }
 
     /// What decides where an address leads: indices that are no numbers, and a base that is a choice.
@@ -199,7 +229,7 @@ impl Evaluator<'_> {
             self.put_at(state, key, Slot { value, origin: Origin::Inst(id) });
             return;
         }
-        let (mut targets, sure) = self.targets(address);
+        let Targets { paths: mut targets, sure, .. } = self.targets(address);
         if !self.is_local(address) {
             self.values.writes.push(Access { inst: id, block, address, value });
         } else if let (true, 1, Some(value)) = (sure, targets.len(), value)
@@ -235,8 +265,7 @@ impl Evaluator<'_> {
         if !self.is_local(address) {
             self.values.writes.push(Access { inst: id, block, address, value: None });
         }
-        let (targets, _) = self.targets(address);
-        for (object, path) in targets {
+        for (object, path) in self.targets(address).paths {
             self.blur(id, state, object, path, inputs.clone());
         }
     }
@@ -246,7 +275,17 @@ impl Evaluator<'_> {
         self.put_at(state, key, slot);
     }
 
-    fn put_at(&self, state: &mut State, key: KeyId, slot: Slot) {
+    fn put_at(&mut self, state: &mut State, key: KeyId, slot: Slot) {
+        let (object, path) = self.values.keys.path(key);
+        for other in self.values.keys.other_views(object, path) {
+            let Some(old) = state.get(other) else { continue };
+            let Origin::Inst(id) = slot.origin else { continue };
+            let symbol = self.values.symbols.leaf(Leaf::Mixed(id, other));
+            if old.value != symbol {
+                self.values.inputs.insert(symbol, vec![old.value, slot.value]);
+                state.set(other, Some(Slot { value: symbol, origin: slot.origin }));
+            }
+        }
         for part in self.values.keys.parts(key) {
             if state.get(part).is_some() {
                 state.set(part, None);
@@ -291,7 +330,7 @@ impl Evaluator<'_> {
         }
         rests.sort_by_key(Vec::len);
         let arms = match *self.values.symbols.node(from) {
-            Node::Select(on, yes, no) => match (&self.targets(yes).0[..], &self.targets(no).0[..]) {
+            Node::Select(on, yes, no) => match (&self.targets(yes).paths[..], &self.targets(no).paths[..]) {
                 ([one], [other]) => Some((on, one.clone(), other.clone())),
                 _ => None,
             },
@@ -356,8 +395,9 @@ impl Evaluator<'_> {
             self.store(id, block, state, to, Some(value));
             return;
         }
-        let (sources, _) = self.targets(from);
-        let (targets, sure) = self.targets(to);
+        let Targets { paths: sources, fit, .. } = self.targets(from);
+        let Targets { paths: targets, sure, .. } = self.targets(to);
+        let sure = sure && fit;
         if let ([_, _, ..], [(object, path)], true) = (sources.as_slice(), targets.as_slice(), sure) {
             self.copy_one_of(id, state, &sources, from, (*object, path.clone()));
             return;

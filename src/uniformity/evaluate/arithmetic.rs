@@ -92,6 +92,22 @@ impl Evaluator<'_> {
         }
     }
 
+    /// `key << 16 | threadIdx.x`: the one is a multiple of what the other stays below.
+    fn share_no_bit(&self, a: Symbol, b: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        if symbols.as_int(a).is_some() && symbols.as_int(b).is_some() {
+            return false;
+        }
+        let nothing = FxHashMap::default();
+        let facts = Facts::new(symbols, self.shape, &nothing);
+        let is_above = |high: Symbol, low: Symbol| {
+            let zeros = facts.divisor(high).trailing_zeros().min(62);
+            let bounds = if zeros > 0 { facts.bounds(low) } else { return false };
+            0 <= bounds.low && bounds.high < 1 << zeros
+        };
+        is_above(a, b) || is_above(b, a)
+    }
+
     pub(super) fn binary(&mut self, operator: BinaryOp, a: Symbol, b: Symbol) -> Symbol {
         let leads_there = |root: &Symbol| roots(&self.values, b).contains(root);
         if operator == BinaryOp::Sub
@@ -100,6 +116,8 @@ impl Evaluator<'_> {
         {
             return self.values.symbols.sub(a, b);
         }
+        let is_sum = matches!(operator, BinaryOp::BitOr | BinaryOp::BitXor) && self.share_no_bit(a, b);
+        let operator = if is_sum { BinaryOp::Add } else { operator };
         let symbols = &mut self.values.symbols;
         match operator {
             BinaryOp::Add if is_address(symbols, a) => symbols.element(a, b),

@@ -42,6 +42,8 @@ impl Evaluator<'_> {
                         let trips = self.values.symbols.leaf(Leaf::Iteration(block));
                         self.values.symbols.shl(first.value, trips)
                     }
+                    // The phi stands for how far it has come.
+                    Some(Form::Moving) => self.values.symbols.add(first.value, symbol),
                     _ => symbol,
                 };
                 state.set(
@@ -156,6 +158,10 @@ impl Evaluator<'_> {
             };
             self.steps = self.steps.saturating_sub(1);
             self.values.phis.insert(symbol, Phi { block, key, incoming });
+            let is_moving = self.forms.get(&(block, key)) == Some(&Form::Moving);
+            if let (true, Some(first)) = (is_moving, first) {
+                self.moved(symbol, first.value);
+            }
             let old = self.forms.get(&(block, key));
             if old != Some(&form) {
                 let failures = self.failures.entry((block, key)).or_insert(0);
@@ -222,6 +228,10 @@ impl Evaluator<'_> {
                     Form::Free
                 }
             }
+            Some(Form::Moving) if value != phi => {
+                let come = self.values.symbols.sub(back, first);
+                if self.values.symbols.has_index(come) { Form::Free } else { Form::Moving }
+            }
             Some(Form::Free) => Form::Free,
             _ => self.guess(index, value, first, back),
         }
@@ -261,8 +271,35 @@ impl Evaluator<'_> {
         }
         match self.ring(value, first, back) {
             Some(modulus) => Form::Round(modulus),
+            // Of what moves on otherwise the next pass tells whether the index is still that of the start.
+            None if self.starts_at_index(first) && !self.is_from_others(back) => Form::Moving,
             None => Form::Free,
         }
+    }
+
+    /// The thread index is a term of the value.
+    fn starts_at_index(&self, value: Symbol) -> bool {
+        let symbols = &self.values.symbols;
+        let is_plain = |term: Symbol| matches!(symbols.node(term), Node::Leaf(_) | Node::Product(_));
+        symbols.terms(value).0.iter().any(|(term, _)| is_plain(*term) && symbols.has_index(*term))
+    }
+
+    /// What other threads hand over is part of the value, as in a butterfly.
+    fn is_from_others(&self, value: Symbol) -> bool {
+        let is_own = |leaf: Symbol| match self.values.symbols.node(leaf) {
+            Node::Leaf(Leaf::Result(inst)) => !matches!(self.graph.insts[inst.index()].op, Op::Barrier(_)),
+            _ => true,
+        };
+        !self.values.symbols.all_leaves(value, is_own)
+    }
+
+    /// The phi of a variable that moves on: how far, instead of what it holds.
+    fn moved(&mut self, phi: Symbol, first: Symbol) {
+        let Some(mut known) = self.values.phis.remove(&phi) else { return };
+        for (_, slot) in &mut known.incoming {
+            slot.value = self.values.symbols.sub(slot.value, first);
+        }
+        self.values.phis.insert(phi, known);
     }
 
     /// `x == 2 ? 0 : x + 1` goes round in three: told by following it.
