@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::effects::{self, Effects, Member, Parts};
+use super::effects::{Effects, Member, Parts};
 use super::facts::{self, Holds};
 use super::names::Found;
 use super::types::{Bound, Callable, Ty};
@@ -161,7 +161,7 @@ impl Builder<'_> {
             let by_reference = matches!(self.resolve_in(scope, &param.ty),
                 Ty::Reference(pointee) if !pointee.is_const && !matches!(pointee.ty, Ty::Array(..) | Ty::Pointer(_)));
             if by_reference && self.is_own_memory(*address) {
-                let written = effects::written_through(&function, param);
+                let written = self.written_through(&function, param, object);
                 for address in self.places_of(object, &written, span) {
                     self.emit(Op::Clobber { address, from: from.to_vec(), sure: false }, span);
                 }

@@ -87,7 +87,7 @@ struct Look<'a> {
     object: Object<'a>,
     locals: FxHashSet<&'a str>,
     effects: Effects,
-    /// Methods that it may call on the object.
+    /// Methods, or functors among its members, that it may call on the object.
     calls: BTreeSet<Name>,
 }
 
@@ -181,16 +181,18 @@ impl<'a> Look<'a> {
             ExprKind::Call { callee, args } => {
                 args.iter().for_each(|arg| self.written(arg));
                 match &callee.kind {
-                    ExprKind::Member { object, member, .. } => match (self.part(object), &self.object) {
-                        (Some(Part::Whole), Object::This(_)) => {
+                    ExprKind::Member { object, member, .. } => match self.part(object) {
+                        Some(Part::Whole) => {
                             self.calls.extend(member.segments.last().map(|last| last.name.clone()));
                             return false;
                         }
-                        (Some(part), _) => self.effects.writes.add(part),
-                        (None, _) => {}
+                        Some(part) => self.effects.writes.add(part),
+                        None => {}
                     },
                     ExprKind::Name(path) if path.segments.len() == 1 => {
-                        self.calls.insert(path.segments[0].name.clone());
+                        if matches!(self.object, Object::This(_)) {
+                            self.calls.insert(path.segments[0].name.clone());
+                        }
                         self.written(callee);
                     }
                     _ => {}
@@ -277,12 +279,30 @@ impl Builder<'_> {
         }
         places
     }
-}
 
-/// What a function may write of the object that a parameter stands for.
-pub fn written_through(function: &Function, param: &Param) -> Parts {
-    match &param.name {
-        Some(name) => Look::at(Object::Param(name), function).effects.writes,
-        None => Parts::default(),
+    /// What a function may write of the object that a parameter stands for.
+    pub fn written_through(&mut self, function: &Function, param: &Param, object: &Ev) -> Parts {
+        let Some(name) = &param.name else { return Parts::default() };
+        let look = Look::at(Object::Param(name), function);
+        let mut written = look.effects.writes;
+        if look.calls.is_empty() || written == Parts::Whole {
+            return written;
+        }
+        let Ty::Class(class) = object.ty.value().clone() else { return Parts::Whole };
+        let fields = self.fields_of(&class);
+        for name in look.calls {
+            if fields.iter().any(|(field, _)| *field == name) {
+                written.add(Part::Member(Member { name, behind: false }));
+                continue;
+            }
+            let Some(Found::Functions(set)) = self.find_in_class(&class, &Segment { name, args: None }) else {
+                return Parts::Whole;
+            };
+            for method in set.iter().filter(|one| !one.is_static && !one.function.leaves_object) {
+                let effects = self.effects_on_this(method, &class);
+                written.join(effects.writes.clone());
+            }
+        }
+        written
     }
 }
