@@ -70,10 +70,17 @@ pub fn cell(check: &Check, address: Value) -> Option<String> {
         Op::Load { address, .. } => named(*address).unwrap_or_else(|| "…".to_string()),
         _ => "…".to_string(),
     };
+    // The `0` of `*p` stands where the whole does, that of `p[0]` in the brackets.
+    let place = |value: Value| graph.insts[value.index()].at;
     let mut parts: Vec<String> = Vec::new();
     let mut at = address;
     for _ in 0..MAX_PARTS {
         match op(at) {
+            Op::Element { base, index: number }
+                if at == address && place(*number) == place(at) && matches!(op(*base), Op::Load { .. }) =>
+            {
+                at = *base;
+            }
             Op::Element { base, index: number } => {
                 parts.push(format!("[{}]", index(*number)));
                 at = *base;
