@@ -184,7 +184,6 @@ impl<'a> Look<'a> {
                     ExprKind::Member { object, member, .. } => match self.part(object) {
                         Some(Part::Whole) => {
                             self.calls.extend(member.segments.last().map(|last| last.name.clone()));
-                            return false;
                         }
                         Some(part) => self.effects.writes.add(part),
                         None => {}

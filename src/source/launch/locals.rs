@@ -186,7 +186,7 @@ impl Variable<'_, '_> {
                 Happened::Not => {}
                 Happened::Unless { start, end } => value = self.limited(name, value, start..end),
                 Happened::Perhaps => {
-                    let turned = || turns::turned(self.scope, self.code, write.at, write.value.clone(), value);
+                    let turned = || turns::turned(self.scope, self.code, write.at, write.value.clone(), value, at);
                     let is_plain = self.members.is_empty() && !is_extent;
                     value = is_plain.then(turned).flatten().or_else(|| self.forget(value, &write));
                 }

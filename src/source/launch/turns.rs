@@ -68,7 +68,13 @@ pub(super) fn counted(
     Some(way.and_then(|way| values.get(way)).map(|value| Value::Int(*value)))
 }
 
-/// What `while (threads < n && threads < 256) threads *= 2;` leaves in a variable: each value with which it may stop.
+/// What a loop makes of a variable, as it is seen from a place: each value with which it may stop, from behind it; each
+/// with which it may go on, from its body.
+///
+/// ```text
+///     while (threads < n && threads < 256) threads *= 2;              // behind it
+///     for (int threads = 512; threads > 32; threads /= 2) launch();   // in its body
+/// ```
 ///
 /// The write is the one at `at`, to `assigned` if it is no `*=` or the like.
 pub(super) fn turned(
@@ -77,10 +83,16 @@ pub(super) fn turned(
     at: usize,
     assigned: Option<Range<usize>>,
     first: Option<Value>,
+    place: usize,
 ) -> Option<Value> {
     let view = &code.view;
     let name = view.identifier(at)?;
     let (condition, all) = loop_of(view, at)?;
+    let is_inside = all.contains(&place);
+    let body = view.behind(all.start);
+    if is_inside && !(at < body && body <= place) {
+        return None;
+    }
     if code
         .uses(name, condition.start..all.end)
         .iter()
@@ -90,7 +102,7 @@ pub(super) fn turned(
     }
     let leaves = all.clone().any(|at| matches!(view.text(at), b"break" | b"goto" | b"return"));
     let mut value = first?.int()?;
-    let mut stops = Vec::new();
+    let mut seen = Vec::new();
     let mut ends = false;
     for _ in 0..MAX_TURNS {
         let mut frame: Frame = scope.frame.clone();
@@ -98,8 +110,9 @@ pub(super) fn turned(
         frame.assumed.push((String::from_utf8_lossy(name).into_owned(), Value::Int(value)));
         let scope = &Scope { work: scope.work, frame: &frame };
         let goes_on = holds_now(scope, code, condition.clone());
-        if goes_on != Some(true) || leaves {
-            stops.push(value);
+        let is_seen = if is_inside { goes_on != Some(false) } else { goes_on != Some(true) || leaves };
+        if is_seen {
+            seen.push(value);
         }
         let next = match (goes_on, &assigned) {
             (Some(false), _) => {
@@ -116,10 +129,10 @@ pub(super) fn turned(
         value = next;
     }
     // Nothing is launched with no threads.
-    stops.retain(|value| *value > 0);
-    let greatest = stops.iter().copied().max().filter(|_| ends)?;
-    let way = if stops.len() <= MAX_ELEMENTS { one_of(scope, code, at, stops.len()) } else { None };
-    Some(way.and_then(|way| stops.get(way)).map_or(Value::AtMost(greatest), |value| Value::Int(*value)))
+    seen.retain(|value| *value > 0);
+    let greatest = seen.iter().copied().max().filter(|_| ends)?;
+    let way = if seen.len() <= MAX_ELEMENTS { one_of(scope, code, at, seen.len()) } else { None };
+    Some(way.and_then(|way| seen.get(way)).map_or(Value::AtMost(greatest), |value| Value::Int(*value)))
 }
 
 /// The loop that a write stands in, in its header or as a statement of its body: its condition and all of it.
