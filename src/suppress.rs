@@ -161,8 +161,8 @@ fn removal(directive: &Directive, named: &Named, spare: &dyn Fn(&str) -> bool, s
         return None;
     }
     if is_whole(directive, spare) {
-        let edits = directive.lists.iter().map(|list| (with_blanks_before(list.comment, source), String::new()));
-        // Another request in the same comment may be needed.
+        let edits = directive.lists.iter().map(|list| without_comment(list.comment, source));
+        // Another request in the same comment may be needed, or what else it says.
         return directive
             .lists
             .iter()
@@ -193,14 +193,19 @@ fn without(unneeded: &str, list: &List, spare: &dyn Fn(&str) -> bool) -> Vec<Ran
         .collect()
 }
 
-/// The comment, the blanks before it, and the line itself if nothing else is on it.
-fn with_blanks_before(comment: Range, source: &Source) -> Range {
+/// Takes out the comment, the blanks before it, and the line itself if nothing else is on it. Where what stands on its two
+/// sides would be read as one word a blank stays: `a -/* .. */-b`.
+fn without_comment(comment: Range, source: &Source) -> (Range, String) {
     let bytes = &source.bytes;
     let mut start = comment.start as usize;
     while start > 0 && matches!(bytes[start - 1], b' ' | b'\t') {
         start -= 1;
     }
     let mut end = comment.end as usize;
+    // The line's end stays as it is.
+    if bytes[..end].last() == Some(&b'\r') {
+        end -= 1;
+    }
     if start == 0 || bytes[start - 1] == b'\n' {
         let rest = &bytes[end..];
         let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
@@ -209,6 +214,8 @@ fn with_blanks_before(comment: Range, source: &Source) -> Range {
         } else {
             start = comment.start as usize;
         }
+    } else if bytes.get(end).is_some_and(|byte| !byte.is_ascii_whitespace()) {
+        return (Range { file: comment.file, start: start as u32, end: end as u32 }, " ".to_string());
     }
-    Range { file: comment.file, start: start as u32, end: end as u32 }
+    (Range { file: comment.file, start: start as u32, end: end as u32 }, String::new())
 }

@@ -42,7 +42,7 @@ pub struct Fault {
 /// Names in a bracket.
 pub struct List {
     pub comment: Range,
-    /// Nothing else in the comment is a request.
+    /// The comment holds one request and no other text but its reason.
     pub is_alone: bool,
     /// Each name with its place; `None`: another tool's.
     pub names: Vec<(Option<String>, Range)>,
@@ -67,7 +67,7 @@ pub fn read(source: &Source, comments: &[Range]) -> Vec<Directive> {
     for (comment, requests) in requested {
         let first = lines.place(comment.start).line;
         let last = lines.place(comment.end.saturating_sub(1).max(comment.start)).line;
-        let is_alone = requests.len() == 1;
+        let is_alone = matches!(&requests[..], [only] if holds_no_more(source, comment, only));
         for request in requests {
             let covered = match request.verb {
                 Verb::IgnoreFile => None,
@@ -100,6 +100,16 @@ pub fn read(source: &Source, comments: &[Range]) -> Vec<Directive> {
     }
     directives.extend(open.into_iter().map(|(begin, region)| lone(&begin, region.lines.unwrap_or(1..=1))));
     directives
+}
+
+/// Nothing before a comment's request, and behind it at most a reason: no comment within the comment, no other tool's word.
+fn holds_no_more(source: &Source, comment: Range, request: &Request) -> bool {
+    let text = |start: u32, end: u32| source.bytes.get(start as usize..end as usize).unwrap_or_default();
+    let before = text(comment.start, request.at.start);
+    let behind = text(request.at.end, comment.end);
+    before.iter().all(|byte| b"/*! \t\r\n".contains(byte))
+        && memmem::find(behind, b" //").is_none()
+        && memmem::find(behind, b"NOLINT").is_none()
 }
 
 /// Half of a region: as with clang-tidy it hides nothing, since nobody knows what it was to hide.

@@ -163,3 +163,22 @@ fn as_many_changes_are_made_as_announced() {
     assert!(made.stderr.starts_with("synclint: 2 changes made in 2 files\n"), "{}", made.stderr);
     assert!(made.code == 0 && !made.stderr.contains("--fix"), "{}", made.stderr);
 }
+
+/// A suppression that hides nothing goes alone: no words run together, line ends stay, and so does what else is said.
+#[test]
+fn what_stands_round_an_unused_suppression_stays() {
+    let folder = Folder::new("fix-unused");
+    let idle = "synclint: ignore[warp-mask]";
+    for (before, after) in [
+        (format!("int/* {idle} */x = 3;\n"), "int x = 3;\n".to_string()),
+        (format!("#define A(a, b) a -/* {idle} */-b\n"), "#define A(a, b) a - -b\n".to_string()),
+        (format!("int x;  // {idle} why\r\n// {idle}\r\nint y;\r\n"), "int x;\r\nint y;\r\n".to_string()),
+        (format!("int x; // {idle} // NOLINT(bugprone-foo)\n"), format!("int x; // {idle} // NOLINT(bugprone-foo)\n")),
+        (format!("int x; // keep me; {idle}\n"), format!("int x; // keep me; {idle}\n")),
+    ] {
+        let rest = "__global__ void k(int *v) { __syncthreads(); }\n";
+        folder.write("a.cu", format!("{before}{rest}"));
+        folder.run(&["a.cu", "--isolated", "--fix"]);
+        assert_eq!(folder.read("a.cu"), format!("{after}{rest}"), "{before}");
+    }
+}
