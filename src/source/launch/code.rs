@@ -1,5 +1,6 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
+use super::assumptions::checks_in;
 use super::evaluate::{Value, colon_behind, question_in};
 use super::handed::by_reference;
 use super::lambdas::{Lambda, lambdas};
@@ -31,6 +32,8 @@ pub(super) struct Code {
     pub lambdas: Vec<Lambda>,
     /// Variables, by their tokens, that a call may write through a reference.
     by_reference: FxHashSet<usize>,
+    /// For a brace the statements in it that may be checks.
+    pub checks: FxHashMap<usize, Vec<usize>>,
     /// Where each name stands in the body, but for members and qualified names.
     uses: FxHashMap<Vec<u8>, Vec<usize>>,
     /// What names came out as, by their tokens, where no caller and no branch was assumed; and whether a caller would know more.
@@ -108,6 +111,7 @@ impl Code {
             lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
+            checks: FxHashMap::default(),
             uses: FxHashMap::default(),
         };
         let class_headers = item.function().map_or(0, |parts| parts.class_headers);
@@ -142,6 +146,7 @@ impl Code {
             code.body = code.view.inside(at);
             code.sites = sites(&code.view, code.body.clone());
             code.lambdas = lambdas(&code.view, code.body.clone());
+            code.checks = checks_in(&code.view);
             code.uses = uses(&code.view, code.body.clone());
         }
         code
@@ -164,6 +169,7 @@ impl Code {
             lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
+            checks: FxHashMap::default(),
             uses: FxHashMap::default(),
         }
     }
