@@ -294,8 +294,8 @@ impl Builder<'_> {
         for id in classes {
             let Some(class) = program.class(*id) else { continue };
             match &class.specialises {
-                None => primary = primary.or(Some((*id, class.clone()))),
-                Some(pattern) => special.push((*id, class.clone(), pattern.clone())),
+                None => primary = primary.or(Some((*id, class))),
+                Some(pattern) => special.push((*id, class, pattern)),
             }
         }
         let inside = primary.as_ref().map(|(id, _)| {
@@ -316,16 +316,16 @@ impl Builder<'_> {
             let mut deduced = Deduced::default();
             let parent = self.item_scope(id);
             let Some(score) =
-                self.in_item(id, parent, |builder| builder.matches(&pattern, &complete, &class.template, &mut deduced))
+                self.in_item(id, parent, |builder| builder.matches(pattern, &complete, &class.template, &mut deduced))
             else {
                 continue;
             };
             let is_whole = match (&primary, inside) {
                 (Some((_, primary)), Some(inside)) => {
-                    self.is_rest_by_default(&pattern, &complete, &primary.template, inside)
+                    self.is_rest_by_default(pattern, &complete, &primary.template, inside)
                 }
                 // Nothing tells what is there by default.
-                _ => ends_in_pack(&pattern) || count_of(&complete) <= pattern.len(),
+                _ => ends_in_pack(pattern) || count_of(&complete) <= pattern.len(),
             };
             if !is_whole {
                 continue;
@@ -333,7 +333,7 @@ impl Builder<'_> {
             if best.as_ref().is_none_or(|(known, _)| score > *known) {
                 let inside = self.new_scope(Some(parent), id);
                 let args = self.deduced_arguments(&class.template, &deduced, inside);
-                best = Some((score, self.class_type(id, class, args, scope, complete.clone())));
+                best = Some((score, self.class_type(id, class.clone(), args, scope, complete.clone())));
             }
         }
         self.is_lenient = outer;
@@ -341,7 +341,7 @@ impl Builder<'_> {
             return Some(ty);
         }
         let (id, class) = primary?;
-        Some(self.class_type(id, class, complete.clone(), scope, complete))
+        Some(self.class_type(id, class.clone(), complete.clone(), scope, complete))
     }
 
     /// Whether the arguments that a specialisation does not write are those that are there by default: of
