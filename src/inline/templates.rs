@@ -11,6 +11,7 @@ use crate::graph::{ItemId, Op, Source};
 use crate::program::*;
 use crate::text::Span;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Types within types from which on the value of an open argument is not written out any more.
@@ -402,13 +403,11 @@ impl Builder<'_> {
         deduced: &mut Deduced,
     ) -> Option<usize> {
         let mut score = 1;
-        let args: Vec<Bound> = args
-            .iter()
-            .flat_map(|arg| match arg {
-                Bound::Pack(list) => list.clone(),
-                other => vec![other.clone()],
-            })
-            .collect();
+        let each = args.iter().flat_map(|arg| match arg {
+            Bound::Pack(list) => &list[..],
+            other => std::slice::from_ref(other),
+        });
+        let args: Vec<&Bound> = each.collect();
         let (plain, pack) = match pattern.split_last() {
             Some((TemplateArg::Pack(inner), before)) => (before, Some(inner)),
             _ => (pattern, None),
@@ -418,11 +417,11 @@ impl Builder<'_> {
         {
             return None;
         }
-        for (pattern, arg) in plain.iter().zip(&args) {
+        for (pattern, arg) in plain.iter().zip(args.iter().copied()) {
             score += self.match_argument(pattern, arg, params, deduced)?;
         }
         if let Some(name) = pack.and_then(|inner| name_of_argument(inner)) {
-            let rest = args[plain.len()..].to_vec();
+            let rest = args[plain.len()..].iter().copied().cloned().collect();
             deduced.entry(name).or_insert(Bound::Pack(rest));
         }
         Some(score)
@@ -579,23 +578,25 @@ pub fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
 }
 
 /// The arguments written in `Buffer<N>` and those of a type of that name.
-pub fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg], Vec<Bound>)> {
+pub fn pattern_of<'t, 'a>(path: &'t Path, actual: &'a Ty) -> Option<(&'t [TemplateArg], Cow<'a, [Bound]>)> {
     let last = path.segments.last()?;
     let pattern = last.args.as_deref()?;
     let args = match actual {
-        Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => class.written.clone(),
-        Ty::Named(named) if named.name == last.name => named.args.clone(),
+        Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => &class.written[..],
+        Ty::Named(named) if named.name == last.name => &named.args[..],
         Ty::Named(named) if &*named.name == "integral_constant" && &*last.name == "bool_constant" => {
-            named.args.get(1..).unwrap_or_default().to_vec()
+            named.args.get(1..).unwrap_or_default()
         }
         Ty::Named(named) if &*named.name == "integer_sequence" && &*last.name == "index_sequence" => {
-            named.args.get(1..).unwrap_or_default().to_vec()
+            named.args.get(1..).unwrap_or_default()
         }
-        Ty::Library(library) if library.name == last.name => library.args.clone(),
-        Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => vec![Bound::Value(i64::from(*size))],
+        Ty::Library(library) if library.name == last.name => &library.args[..],
+        Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => {
+            return Some((pattern, vec![Bound::Value(i64::from(*size))].into()));
+        }
         _ => return None,
     };
-    Some((pattern, args))
+    Some((pattern, args.into()))
 }
 
 fn bind_once(deduced: &mut Deduced, name: Name, bound: Bound) -> bool {
