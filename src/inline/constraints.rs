@@ -239,32 +239,31 @@ impl Builder<'_> {
         for id in items {
             if let Some(declaration) = program.value(*id) {
                 let scope = self.item_scope(*id);
-                candidates.push((*id, scope, (**declaration).clone()));
+                candidates.push((*id, scope, &**declaration));
             }
         }
-        self.value_of_template(candidates, args)
+        self.value_of_template(&candidates, args)
     }
 
     pub fn value_of_template(
         &mut self,
-        candidates: Vec<(ItemId, super::scope::ScopeId, Declaration)>,
+        candidates: &[(ItemId, super::scope::ScopeId, &Declaration)],
         args: Vec<Bound>,
     ) -> Option<(i64, Ty)> {
-        let primary =
-            candidates.iter().find(|(.., one)| one.specialises.is_none() && !one.template.is_empty())?.clone();
+        let primary = *candidates.iter().find(|(.., one)| one.specialises.is_none() && !one.template.is_empty())?;
         let inside = self.new_scope(Some(primary.1), primary.0);
         let complete = self.complete_arguments(&primary.2.template, args, inside);
-        let mut best: Option<(usize, ItemId, super::scope::ScopeId, Declaration)> = None;
-        for (id, parent, declaration) in candidates {
-            let Some(pattern) = declaration.specialises.clone() else { continue };
+        let mut best: Option<(usize, ItemId, super::scope::ScopeId, &Declaration)> = None;
+        for (id, parent, declaration) in candidates.iter().copied() {
+            let Some(pattern) = &declaration.specialises else { continue };
             let mut deduced = Deduced::default();
-            let params = declaration.template.clone();
-            let score = self.in_item(id, parent, |builder| builder.matches(&pattern, &complete, &params, &mut deduced));
+            let params = &declaration.template;
+            let score = self.in_item(id, parent, |builder| builder.matches(pattern, &complete, params, &mut deduced));
             let Some(score) = score else { continue };
             if best.as_ref().is_none_or(|(known, ..)| score > *known) {
                 let scope = self.new_scope(Some(parent), id);
-                let bounds = self.deduced_arguments(&params, &deduced, scope);
-                self.bind_template(scope, &params, &bounds);
+                let bounds = self.deduced_arguments(params, &deduced, scope);
+                self.bind_template(scope, params, &bounds);
                 best = Some((score, id, scope, declaration));
             }
         }
@@ -278,7 +277,7 @@ impl Builder<'_> {
         if !declaration.ty.is_const && !declaration.storage.is_constexpr && !self.program.item(id).is_const {
             return None;
         }
-        self.in_item(id, scope, |builder| builder.constant_declaration(&declaration))
+        self.in_item(id, scope, |builder| builder.constant_declaration(declaration))
     }
 }
 

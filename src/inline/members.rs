@@ -28,8 +28,8 @@ impl Builder<'_> {
             if let (Some(args), false) = (&segment.args, tree.members[index].template.is_empty()) {
                 let args = self.template_arguments(args);
                 let all = tree.members.iter().filter(|member| member.name == *name);
-                let all = all.map(|member| (class.item, scope, member.clone())).collect();
-                if let Some((value, ty)) = self.value_of_template(all, args) {
+                let all: Vec<_> = all.map(|member| (class.item, scope, member)).collect();
+                if let Some((value, ty)) = self.value_of_template(&all, args) {
                     return Some(Found::Constant(value, ty));
                 }
             }

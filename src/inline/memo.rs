@@ -9,6 +9,7 @@ use crate::graph::ItemId;
 use crate::program::Name;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::hash::Hash;
 use std::sync::Arc;
 
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub struct Memo {
     /// By alias, arguments and `is_lenient`.
     pub aliases: FxHashMap<(ItemId, Vec<Bound>, bool), Ty>,
     pub scores: FxHashMap<ScoreKey, Option<u32>>,
+    types: FxHashMap<Box<[Ty]>, u32>,
+    explicit: FxHashMap<Box<[Bound]>, u32>,
     /// Whether two functions, each with the scope round it, take parameters of the same types.
     pub same_headers: FxHashMap<[(usize, ScopeId); 2], bool>,
     /// Whether copying a class, or assigning it, runs anything of its own.
@@ -55,7 +58,29 @@ pub struct ScoreKey {
     pub function: usize,
     pub class: Option<Arc<ClassTy>>,
     pub scope: Option<ScopeId>,
-    pub types: Vec<Ty>,
-    pub explicit: Vec<Bound>,
+    pub given: Given,
     pub is_lenient: bool,
+}
+
+/// What a call gives its function, by number: the types of its arguments, and the template arguments that it writes.
+#[derive(Copy, Clone, PartialEq, Eq, Hash)]
+pub struct Given {
+    types: u32,
+    explicit: u32,
+}
+
+impl Memo {
+    pub fn given(&mut self, types: &[Ty], explicit: &[Bound]) -> Given {
+        Given { types: number(&mut self.types, types), explicit: number(&mut self.explicit, explicit) }
+    }
+}
+
+/// Equal lists get one number.
+fn number<T: Clone + Eq + Hash>(known: &mut FxHashMap<Box<[T]>, u32>, list: &[T]) -> u32 {
+    if let Some(number) = known.get(list) {
+        return *number;
+    }
+    let number = known.len() as u32;
+    known.insert(list.into(), number);
+    number
 }

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
-use super::memo::ScoreKey;
+use super::memo::{Given, ScoreKey};
 use super::names::Found;
 use super::scope::ScopeId;
 use super::types::{Bound, Callable, GroupTy, INT, Pointee, Ty};
@@ -55,12 +55,18 @@ impl Builder<'_> {
         }
         // Weighing one is as dear as many look-ups; a call among thousands is to meet the limit, too.
         if fitting.len() > FEW {
+            if self.is_full() {
+                // No call is followed any more: one that waits stands for all, so that it is told.
+                let waiting = fitting.iter().find(|candidate| self.reach_of(candidate).barrier);
+                return waiting.or(fitting.first()).map(|candidate| (*candidate).clone()).into_iter().collect();
+            }
             self.searched.set(self.searched.get() + 16 * fitting.len());
         }
         let types: Vec<Ty> = list.iter().map(Arg::ty).collect();
+        let given = self.memo.given(&types, explicit);
         let mut scored: Vec<(u32, &Callable)> = Vec::new();
         for candidate in fitting {
-            if let Some(score) = self.score(candidate, &types, explicit) {
+            if let Some(score) = self.score_given(candidate, given, &types, explicit) {
                 scored.push((score, candidate));
             }
         }
@@ -131,12 +137,16 @@ impl Builder<'_> {
     }
 
     pub fn score(&mut self, candidate: &Callable, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
+        let given = self.memo.given(types, explicit);
+        self.score_given(candidate, given, types, explicit)
+    }
+
+    fn score_given(&mut self, candidate: &Callable, given: Given, types: &[Ty], explicit: &[Bound]) -> Option<u32> {
         let key = ScoreKey {
             function: Arc::as_ptr(&candidate.function) as usize,
             class: candidate.class.clone(),
             scope: candidate.scope,
-            types: types.to_vec(),
-            explicit: explicit.to_vec(),
+            given,
             is_lenient: self.is_lenient,
         };
         if let Some(known) = self.memo.scores.get(&key) {
@@ -174,13 +184,16 @@ impl Builder<'_> {
             }
             None => {}
         }
-        let scope = self.new_scope(Some(parent), candidate.item);
         let function = candidate.function.clone();
-        self.bind_template(scope, &function.template, &bounds);
-        let weighed = match function.template.is_empty() && function.requires.is_empty() {
-            true => false,
-            false => self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function, types))?,
+        let is_asking = !function.template.is_empty() || !function.requires.is_empty();
+        // Without template parameters its names mean what they do round it.
+        let scope = match is_asking || self.scope_at(parent).item != candidate.item {
+            true => self.new_scope(Some(parent), candidate.item),
+            false => parent,
         };
+        self.bind_template(scope, &function.template, &bounds);
+        let weighed =
+            is_asking && self.in_item(candidate.item, scope, |builder| builder.meets_constraints(&function, types))?;
         let is_plain = function.template.is_empty()
             && function.specialises.is_none()
             && !function.params.iter().any(|param| super::deduce::is_auto(&param.ty));

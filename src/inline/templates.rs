@@ -11,6 +11,7 @@ use crate::graph::{ItemId, Op, Source};
 use crate::program::*;
 use crate::text::Span;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Types within types from which on the value of an open argument is not written out any more.
@@ -294,8 +295,8 @@ impl Builder<'_> {
         for id in classes {
             let Some(class) = program.class(*id) else { continue };
             match &class.specialises {
-                None => primary = primary.or(Some((*id, class.clone()))),
-                Some(pattern) => special.push((*id, class.clone(), pattern.clone())),
+                None => primary = primary.or(Some((*id, class))),
+                Some(pattern) => special.push((*id, class, pattern)),
             }
         }
         let inside = primary.as_ref().map(|(id, _)| {
@@ -316,16 +317,16 @@ impl Builder<'_> {
             let mut deduced = Deduced::default();
             let parent = self.item_scope(id);
             let Some(score) =
-                self.in_item(id, parent, |builder| builder.matches(&pattern, &complete, &class.template, &mut deduced))
+                self.in_item(id, parent, |builder| builder.matches(pattern, &complete, &class.template, &mut deduced))
             else {
                 continue;
             };
             let is_whole = match (&primary, inside) {
                 (Some((_, primary)), Some(inside)) => {
-                    self.is_rest_by_default(&pattern, &complete, &primary.template, inside)
+                    self.is_rest_by_default(pattern, &complete, &primary.template, inside)
                 }
                 // Nothing tells what is there by default.
-                _ => ends_in_pack(&pattern) || count_of(&complete) <= pattern.len(),
+                _ => ends_in_pack(pattern) || count_of(&complete) <= pattern.len(),
             };
             if !is_whole {
                 continue;
@@ -333,7 +334,7 @@ impl Builder<'_> {
             if best.as_ref().is_none_or(|(known, _)| score > *known) {
                 let inside = self.new_scope(Some(parent), id);
                 let args = self.deduced_arguments(&class.template, &deduced, inside);
-                best = Some((score, self.class_type(id, class, args, scope, complete.clone())));
+                best = Some((score, self.class_type(id, class.clone(), args, scope, complete.clone())));
             }
         }
         self.is_lenient = outer;
@@ -341,7 +342,7 @@ impl Builder<'_> {
             return Some(ty);
         }
         let (id, class) = primary?;
-        Some(self.class_type(id, class, complete.clone(), scope, complete))
+        Some(self.class_type(id, class.clone(), complete.clone(), scope, complete))
     }
 
     /// Whether the arguments that a specialisation does not write are those that are there by default: of
@@ -402,13 +403,11 @@ impl Builder<'_> {
         deduced: &mut Deduced,
     ) -> Option<usize> {
         let mut score = 1;
-        let args: Vec<Bound> = args
-            .iter()
-            .flat_map(|arg| match arg {
-                Bound::Pack(list) => list.clone(),
-                other => vec![other.clone()],
-            })
-            .collect();
+        let each = args.iter().flat_map(|arg| match arg {
+            Bound::Pack(list) => &list[..],
+            other => std::slice::from_ref(other),
+        });
+        let args: Vec<&Bound> = each.collect();
         let (plain, pack) = match pattern.split_last() {
             Some((TemplateArg::Pack(inner), before)) => (before, Some(inner)),
             _ => (pattern, None),
@@ -418,11 +417,11 @@ impl Builder<'_> {
         {
             return None;
         }
-        for (pattern, arg) in plain.iter().zip(&args) {
+        for (pattern, arg) in plain.iter().zip(args.iter().copied()) {
             score += self.match_argument(pattern, arg, params, deduced)?;
         }
         if let Some(name) = pack.and_then(|inner| name_of_argument(inner)) {
-            let rest = args[plain.len()..].to_vec();
+            let rest = args[plain.len()..].iter().copied().cloned().collect();
             deduced.entry(name).or_insert(Bound::Pack(rest));
         }
         Some(score)
@@ -579,23 +578,25 @@ pub fn parameter_named(path: &Path, params: &[TemplateParam]) -> Option<Name> {
 }
 
 /// The arguments written in `Buffer<N>` and those of a type of that name.
-pub fn pattern_of<'t>(path: &'t Path, actual: &Ty) -> Option<(&'t [TemplateArg], Vec<Bound>)> {
+pub fn pattern_of<'t, 'a>(path: &'t Path, actual: &'a Ty) -> Option<(&'t [TemplateArg], Cow<'a, [Bound]>)> {
     let last = path.segments.last()?;
     let pattern = last.args.as_deref()?;
     let args = match actual {
-        Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => class.written.clone(),
-        Ty::Named(named) if named.name == last.name => named.args.clone(),
+        Ty::Class(class) if class.class.name.as_ref() == Some(&last.name) => &class.written[..],
+        Ty::Named(named) if named.name == last.name => &named.args[..],
         Ty::Named(named) if &*named.name == "integral_constant" && &*last.name == "bool_constant" => {
-            named.args.get(1..).unwrap_or_default().to_vec()
+            named.args.get(1..).unwrap_or_default()
         }
         Ty::Named(named) if &*named.name == "integer_sequence" && &*last.name == "index_sequence" => {
-            named.args.get(1..).unwrap_or_default().to_vec()
+            named.args.get(1..).unwrap_or_default()
         }
-        Ty::Library(library) if library.name == last.name => library.args.clone(),
-        Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => vec![Bound::Value(i64::from(*size))],
+        Ty::Library(library) if library.name == last.name => &library.args[..],
+        Ty::Group(GroupTy::Tile(Some(size))) if last.name.contains("tile") => {
+            return Some((pattern, vec![Bound::Value(i64::from(*size))].into()));
+        }
         _ => return None,
     };
-    Some((pattern, args))
+    Some((pattern, args.into()))
 }
 
 fn bind_once(deduced: &mut Deduced, name: Name, bound: Bound) -> bool {

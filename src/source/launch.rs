@@ -206,8 +206,9 @@ impl Search {
         if !found.is_empty() {
             found.extend(mentions::unfollowed(&Work::of_kernel(tree, self, kernel), kernel, &found, &lost));
         }
-        let mut seen = Vec::new();
+        let mut seen: FxHashMap<(FileId, u32), Vec<Launch>> = FxHashMap::default();
         found.retain(|launch: &Launch| {
+            let seen = seen.entry((launch.at.file, launch.at.start)).or_default();
             let new = !seen.contains(launch);
             if new {
                 seen.push(launch.clone());

@@ -90,6 +90,19 @@ fn many_barriers_in_one_function() {
 }
 
 #[test]
+fn many_overloads_and_launches() {
+    let n = 300;
+    let overloads: String =
+        (0..n).map(|i| format!("struct T{i} {{}};\n__device__ void f(T{i}) {{ __syncthreads(); }}\n")).collect();
+    let calls: String = (0..2 * n).map(|i| format!("f(T{}{{}});\n", i % n)).collect();
+    // Beyond the limit no call is followed: that is told.
+    assert_eq!(check_text("overloads", format!("{overloads}{}", kernel(&calls))), 1);
+    let launches: String = (0..2_000).map(|i| format!("k<<<1, {}>>>(v, {i});\n", i % 1024 + 1)).collect();
+    let host = format!("void go(int *v) {{\n{launches}}}\n");
+    assert_eq!(check_text("launches", format!("{}{host}", kernel("if (threadIdx.x > n) __syncthreads();"))), 0);
+}
+
+#[test]
 fn bytes_that_are_no_text() {
     let folder = Folder::new("hostile-bytes");
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();

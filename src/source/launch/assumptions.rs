@@ -7,6 +7,7 @@ use super::locals::statement_start;
 use super::scope::Scope;
 use super::writes::may_change;
 use crate::source::items::View;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Checks that stop the program.
@@ -107,21 +108,33 @@ fn checks(code: &Code, at: usize, found: &mut Vec<Claim>) {
     let view = &code.view;
     let mut inner = at;
     while let Some(open) = view.bracket_round(inner).filter(|open| open + 1 >= code.body.start) {
-        let own = |word: &usize| view.byte(open, b'{') && view.bracket_round(*word) == Some(open);
-        for word in (open + 1..at).filter(own) {
-            let mut claims = Vec::new();
-            if view.is(word, b"if") && view.byte(word + 1, b'(') && leaves(view, view.behind(word + 1)) {
-                claim(view, view.inside(word + 1), false, &mut claims);
-            } else if ASSERTIONS.contains(&view.text(word))
-                && view.byte(word + 1, b'(')
-                && let Some(condition) = view.split_at_commas(view.inside(word + 1)).first()
-            {
-                claim(view, condition.clone(), true, &mut claims);
+        let own = code.checks.get(&open).map_or(&[][..], Vec::as_slice);
+        for word in own.iter().copied().take_while(|word| *word < at) {
+            if !view.is(word, b"if") {
+                if let Some(condition) = view.split_at_commas(view.inside(word + 1)).first() {
+                    claim(view, condition.clone(), true, found);
+                }
+            } else if leaves(view, view.behind(word + 1)) {
+                claim(view, view.inside(word + 1), false, found);
             }
-            found.extend(claims);
         }
         inner = open;
     }
+}
+
+/// The statements that may be checks, by their first tokens and the braces that they stand in.
+pub(super) fn checks_in(view: &View) -> FxHashMap<usize, Vec<usize>> {
+    let mut found: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for word in 0..view.len() {
+        if let Some(text) = view.identifier(word)
+            && (text == b"if" || ASSERTIONS.contains(&text))
+            && view.byte(word + 1, b'(')
+            && let Some(open) = view.bracket_round(word).filter(|open| view.byte(*open, b'{'))
+        {
+            found.entry(open).or_default().push(word);
+        }
+    }
+    found
 }
 
 /// Whether the statement at a token ends the function, or the turn of the loop round it.

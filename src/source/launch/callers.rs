@@ -358,17 +358,22 @@ const MAX_INCLUDERS: usize = 16;
 /// The files that see a function, and those that see it together with a file that includes them.
 fn files_that_may_name(tree: &Tree, function: ItemId) -> Vec<FileId> {
     let home = tree.item(function).file;
-    let mut found: FxHashSet<FileId> = FxHashSet::default();
+    // A header may have thousands: they are marked, not gathered. What is not among the files given is left out.
+    let mut marks = vec![false; tree.files.ids().count()];
+    let mut mark = |file: FileId| {
+        if let Some(mark) = marks.get_mut(file.0 as usize) {
+            *mark = true;
+        }
+    };
     for seen in tree.declared_in(function).iter().chain([&home]) {
-        found.insert(*seen);
-        found.extend(tree.includers(*seen));
+        mark(*seen);
+        tree.includers(*seen).iter().copied().for_each(&mut mark);
     }
     for includer in tree.includers(home) {
         let beside = tree.files.include_closure(*includer).iter();
-        found.extend(beside.filter(|file| tree.includers(**file).iter().take(MAX_INCLUDERS).any(|it| it == includer)));
+        let sees = |file: &&FileId| tree.includers(**file).iter().take(MAX_INCLUDERS).any(|it| it == includer);
+        beside.filter(sees).copied().for_each(&mut mark);
     }
-    let given = tree.files.ids().count() as u32;
-    let mut found: Vec<FileId> = found.into_iter().filter(|file| file.0 < given).collect();
-    found.sort_unstable();
-    found
+    let ids = (0u32..).map(FileId);
+    ids.zip(marks).filter(|(_, is_marked)| *is_marked).map(|(file, _)| file).collect()
 }

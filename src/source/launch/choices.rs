@@ -9,7 +9,7 @@ use super::code::Code;
 use super::evaluate::{Value, evaluate};
 use super::locals::{is_label, statement_end, statement_start};
 use super::scope::Scope;
-use super::writes::{is_jumped_over, write};
+use super::writes::is_jumped_over;
 use crate::graph::ItemId;
 use crate::source::items::View;
 use std::ops::Range;
@@ -185,7 +185,7 @@ pub(super) fn chosen(scope: &Scope, code: &Code, condition: Range<usize>) -> Opt
 /// How often what a condition names was written before: written alike, it may come out otherwise behind a write.
 fn changes_before(code: &Code, condition: Range<usize>) -> usize {
     let before = code.body.start..condition.start;
-    let writes = |name: &[u8]| code.uses(name, before.clone()).iter().filter(|at| write(code, **at).is_some()).count();
+    let writes = |name: &[u8]| code.writes(name, before.clone()).len();
     condition.filter_map(|at| code.view.identifier(at)).map(writes).sum()
 }
 

@@ -1,8 +1,12 @@
 //! One function or declaration as the evaluator reads it: its expanded text in tokens, its parameters, its launches.
 
+use super::assumptions::checks_in;
+use super::declarators::is_declarator;
 use super::evaluate::{Value, colon_behind, question_in};
 use super::handed::by_reference;
 use super::lambdas::{Lambda, lambdas};
+use super::locals::scope_end;
+use super::writes::write;
 use crate::graph::ItemId;
 use crate::source::items::{ItemText, View};
 use crate::source::lexer::TokenKind;
@@ -10,7 +14,7 @@ use crate::source::tree::Tree;
 use crate::text::{FileId, Range as FileRange, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 pub(super) struct Code {
     pub item: ItemId,
@@ -31,10 +35,21 @@ pub(super) struct Code {
     pub lambdas: Vec<Lambda>,
     /// Variables, by their tokens, that a call may write through a reference.
     by_reference: FxHashSet<usize>,
+    /// For a brace the statements in it that may be checks.
+    pub checks: FxHashMap<usize, Vec<usize>>,
     /// Where each name stands in the body, but for members and qualified names.
-    uses: FxHashMap<Vec<u8>, Vec<usize>>,
+    uses: FxHashMap<Vec<u8>, Uses>,
     /// What names came out as, by their tokens, where no caller and no branch was assumed; and whether a caller would know more.
     pub values: Mutex<FxHashMap<usize, (Option<Value>, bool)>>,
+}
+
+/// Where a name stands in the body; of these, once somebody asks, where it is declared and how far that reaches, and where it
+/// is written.
+#[derive(Default)]
+struct Uses {
+    places: Vec<usize>,
+    declared: OnceLock<Vec<(usize, usize)>>,
+    written: OnceLock<Vec<usize>>,
 }
 
 #[derive(Debug)]
@@ -108,6 +123,7 @@ impl Code {
             lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
+            checks: FxHashMap::default(),
             uses: FxHashMap::default(),
         };
         let class_headers = item.function().map_or(0, |parts| parts.class_headers);
@@ -142,6 +158,7 @@ impl Code {
             code.body = code.view.inside(at);
             code.sites = sites(&code.view, code.body.clone());
             code.lambdas = lambdas(&code.view, code.body.clone());
+            code.checks = checks_in(&code.view);
             code.uses = uses(&code.view, code.body.clone());
         }
         code
@@ -164,16 +181,29 @@ impl Code {
             lambdas: Vec::new(),
             by_reference: FxHashSet::default(),
             values: Mutex::default(),
+            checks: FxHashMap::default(),
             uses: FxHashMap::default(),
         }
     }
 
     /// The tokens of a variable in a part of the body.
     pub fn uses(&self, name: &[u8], range: Range<usize>) -> &[usize] {
-        let all = self.uses.get(name).map_or(&[][..], Vec::as_slice);
-        let start = all.partition_point(|at| *at < range.start);
-        let end = all.partition_point(|at| *at < range.end);
-        &all[start..end.max(start)]
+        self.uses.get(name).map_or(&[], |uses| within(&uses.places, range))
+    }
+
+    /// Those of them that write it.
+    pub fn writes(&self, name: &[u8], range: Range<usize>) -> &[usize] {
+        let Some(uses) = self.uses.get(name) else { return &[] };
+        let is_write = |at: &usize| write(self, *at).is_some();
+        within(uses.written.get_or_init(|| uses.places.iter().copied().filter(is_write).collect()), range)
+    }
+
+    /// Where a name is declared, in order, and where the scope of each ends.
+    pub fn declarations(&self, name: &[u8]) -> &[(usize, usize)] {
+        let Some(uses) = self.uses.get(name) else { return &[] };
+        let declared = uses.places.iter().filter(|at| is_declarator(&self.view, **at));
+        let with_scope = declared.map(|at| (*at, scope_end(&self.view, *at, self.body.end)));
+        uses.declared.get_or_init(|| with_scope.collect())
     }
 
     /// Whether the variable at a token is an argument that the function called may write.
@@ -186,6 +216,12 @@ impl Code {
         let span = self.view.span(tokens);
         self.text.expanded.home(Span { start: span.start, end: span.end }).range
     }
+}
+
+fn within(places: &[usize], range: Range<usize>) -> &[usize] {
+    let start = places.partition_point(|at| *at < range.start);
+    let end = places.partition_point(|at| *at < range.end);
+    places.get(start..end).unwrap_or_default()
 }
 
 /// Behind the initialisers that a `:` begins: `: block(64), grid{n}`.
@@ -249,17 +285,17 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
     found
 }
 
-fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Vec<usize>> {
-    let mut found: FxHashMap<Vec<u8>, Vec<usize>> = FxHashMap::default();
+fn uses(view: &View, body: Range<usize>) -> FxHashMap<Vec<u8>, Uses> {
+    let mut found: FxHashMap<Vec<u8>, Uses> = FxHashMap::default();
     for at in body {
         let Some(name) = view.identifier(at) else { continue };
         if matches!(view.text(at.wrapping_sub(1)), b"." | b"->" | b"::") || view.is(at + 1, b"::") {
             continue;
         }
         match found.get_mut(name) {
-            Some(places) => places.push(at),
+            Some(uses) => uses.places.push(at),
             None => {
-                found.insert(name.to_vec(), vec![at]);
+                found.insert(name.to_vec(), Uses { places: vec![at], ..Uses::default() });
             }
         }
     }

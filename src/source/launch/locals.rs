@@ -49,7 +49,7 @@ pub(super) fn stands_for(scope: &Scope, code: &Code, name: &[u8], at: usize) -> 
         Initialiser::Expression(range) => Some(range),
         _ => None,
     };
-    for found in code.uses(name, declared + 1..code.body.end) {
+    for found in code.writes(name, declared + 1..code.body.end) {
         let Some(write) = write(code, *found) else { continue };
         if write.at > at {
             if comes_again(code, write.at, at).is_some() {
@@ -469,9 +469,9 @@ fn is_changed_by_method(scope: &Scope, code: &Code, at: usize) -> bool {
 
 /// The declaration that a name at `at` means: the last one before it whose scope is still open.
 pub(super) fn declaration(code: &Code, name: &[u8], at: usize) -> Option<usize> {
-    let (view, body) = (&code.view, &code.body);
-    let mut before = code.uses(name, body.start..at.min(body.end)).iter().rev();
-    before.find(|found| is_declarator(view, **found) && scope_end(view, **found, body.end) > at).copied()
+    let all = code.declarations(name);
+    let before = all.get(..all.partition_point(|(declared, _)| *declared < at)).unwrap_or_default();
+    before.iter().rev().find(|(_, end)| *end > at).map(|(declared, _)| *declared)
 }
 
 /// The first token of the statement, or of the part of a `for` header, that a token stands in.

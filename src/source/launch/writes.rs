@@ -19,13 +19,13 @@ pub(super) struct Write {
 }
 
 pub(super) fn is_written(code: &Code, name: &[u8], range: Range<usize>) -> bool {
-    code.uses(name, range).iter().any(|found| write(code, *found).is_some())
+    !code.writes(name, range).is_empty()
 }
 
 /// Whether a variable may have another value at `at` than at `from`, which comes before.
 pub(super) fn may_change(code: &Code, name: &[u8], from: usize, at: usize) -> bool {
     let changes = |found: &usize| *found < at || comes_again(code, *found, at).is_some_and(|start| start >= from);
-    code.uses(name, from..code.body.end).iter().any(|found| write(code, *found).is_some() && changes(found))
+    code.writes(name, from..code.body.end).iter().any(changes)
 }
 
 /// The write that an occurrence of a variable is, if it is one.
