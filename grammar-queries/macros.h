@@ -1,6 +1,10 @@
 // Macros of well-known headers that stand outside a tree. They count only where the tree has no definition of its own
 // in view, and never as `defined`. Only what shapes control flow, indices, barriers or constants is here.
 
+// What <assert.h> makes of `assert` while NDEBUG is defined, else a word (words.toml): nothing that runs, and yet what
+// whoever wrote it takes for true.
+#define __assert_under_NDEBUG(...) __builtin_assume(__VA_ARGS__)
+
 // PyTorch (c10, ATen)
 #define CUDA_KERNEL_LOOP_TYPE(i, n, index_type) \
   for (index_type i = ((index_type)blockIdx.x) * blockDim.x + threadIdx.x; i < (n); i += ((index_type)blockDim.x) * gridDim.x)

@@ -435,6 +435,8 @@ pub enum FunctionKind {
     /// What is called like its argument.
     Reference,
     /// Whoever goes on behind it, its first argument is true for.
+    Assert,
+    /// The same, said to the compiler alone: the argument is not evaluated.
     Assume,
 }
 

@@ -56,9 +56,16 @@ impl Builder<'_> {
                 return self.barrier_by_row(&row, Name::from(format!("{spelled}::{name}")), None, &list, span);
             }
         }
-        if let (Some(FunctionKind::Assume), [condition, more @ ..]) = (self.words.function(&name), args) {
+        if let (Some(FunctionKind::Assert), [condition, more @ ..]) = (self.words.function(&name), args) {
             self.assume(condition, span);
             more.iter().for_each(|arg| drop(self.eval(arg)));
+            return Ev::nothing();
+        }
+        if let (Some(FunctionKind::Assume), [condition, ..]) = (self.words.function(&name), args) {
+            let happens = self.effects_of(condition);
+            if !happens.barrier && !happens.writes {
+                self.assume(condition, span);
+            }
             return Ev::nothing();
         }
         if let ("delete", [object]) = (&*name, args) {

@@ -182,6 +182,8 @@ pub enum ChangeKind {
     Undef,
     Push,
     Pop,
+    /// An include of `<assert.h>`, which makes nothing of `assert` or its word, as `NDEBUG` says there.
+    Assert,
 }
 
 /// Words of CUDA that count as defined and stay what they are, whatever a header for host builds makes of them.
@@ -251,6 +253,12 @@ impl File {
     }
 }
 
+impl Include {
+    fn is_assert(&self) -> bool {
+        self.resolved.is_none() && matches!(self.spelled.as_str(), "assert.h" | "cassert")
+    }
+}
+
 impl Files {
     /// `FileId(i)` is the i-th of `files`; built-in files come after them.
     pub fn new(mut files: Vec<File>, options: &Options) -> Files {
@@ -279,12 +287,16 @@ impl Files {
                     DirectiveKind::Undef(name) => (name, ChangeKind::Undef),
                     DirectiveKind::Push(name) => (name, ChangeKind::Push),
                     DirectiveKind::Pop(name) => (name, ChangeKind::Pop),
+                    DirectiveKind::Include(index) if file.includes[index as usize].is_assert() => {
+                        (directive.start, ChangeKind::Assert)
+                    }
                     _ => continue,
                 };
                 let spelling = file.tokens[name as usize].spelling(&file.bytes);
                 let text = match kind {
                     ChangeKind::Push | ChangeKind::Pop => directives::quoted_name(&spelling),
                     ChangeKind::Define(_) | ChangeKind::Undef => &spelling,
+                    ChangeKind::Assert => b"assert",
                 };
                 if is_opaque(text) {
                     continue;
@@ -416,6 +428,15 @@ impl Files {
         (self.given as u32 + 1..self.well_known().0).map(FileId)
     }
 
+    /// What `assert` is once its header has been read under `NDEBUG`: the index of a macro among the well-known ones.
+    pub(crate) fn silent_assert(&self) -> Option<u32> {
+        let name = self.macro_name(b"__assert_under_NDEBUG")?;
+        self.changes(name).iter().rev().find_map(|change| match change.kind {
+            ChangeKind::Define(index) if change.file == self.well_known() => Some(index),
+            _ => None,
+        })
+    }
+
     pub(crate) fn well_known(&self) -> FileId {
         FileId(self.files.len() as u32 - 1)
     }
@@ -430,5 +451,7 @@ fn command_line(defines: &[String], undefines: &[String]) -> Vec<u8> {
     for undefine in undefines {
         text.push_str(&format!("#undef {undefine}\n"));
     }
+    // Before the file itself nvcc reads cuda_runtime.h, and with it crt/common_functions.h, which includes this.
+    text.push_str("#include <assert.h>\n");
     text.into_bytes()
 }

@@ -161,6 +161,18 @@ fn bodies_under_conditions_that_are_not_met_are_told() {
     assert!(!ran.stderr.contains("not met"), "{}", ran.stderr);
 }
 
+/// nvcc reads `<assert.h>` before anything else: `NDEBUG` of the command line holds there, one of the file does not.
+#[test]
+fn assertions_are_silenced_from_the_command_line() {
+    let folder = Folder::new("silent-assert");
+    let text = "#define OWN\n__global__ void k(int *v) {\n    if (threadIdx.x) assert(__syncthreads_or(v[0]));\n}\n";
+    folder.write("a.cu", text);
+    folder.write("b.cu", text.replace("OWN", "NDEBUG"));
+    assert_eq!(folder.run(&["a.cu"]).code, 1);
+    assert_eq!(folder.run(&["b.cu"]).code, 1);
+    assert_eq!(folder.run(&["a.cu", "-D", "NDEBUG"]).code, 0);
+}
+
 /// A rate of a millisecond's work means nothing.
 #[test]
 fn little_source_has_no_rate() {

@@ -106,9 +106,10 @@ impl<'f> Unit<'f> {
         // Each change is settled with the map free: its conditions may ask about earlier moments of this very name.
         let meaning = loop {
             let happens = self.reached(next.file) && self.alive(next.file, next.branch);
+            let assert = if next.kind == ChangeKind::Assert { self.assert_read_at(&next) } else { Meaning::Unknown };
             let mut names = self.names.borrow_mut();
             let Some(history) = names.get_mut(&name) else { break Meaning::Unknown };
-            history.settle(happens, next.start, next.file);
+            history.settle(happens, assert, next.start, next.file);
             match history.settled(at) {
                 Ok(meaning) => break meaning,
                 Err(following) => next = following,
@@ -116,6 +117,17 @@ impl<'f> Unit<'f> {
         };
         self.depth.set(self.depth.get() - 1);
         meaning
+    }
+
+    /// What `<assert.h>` makes of `assert` where it is read: each time anew, as the C standard has it (7.2).
+    fn assert_read_at(&self, include: &Change) -> Meaning {
+        let Some(debug_is_off) = self.files.macro_name(b"NDEBUG") else { return Meaning::Unknown };
+        let asked_in = (include.file == self.file).then_some(include.start);
+        let meaning = self.meaning_in_program(debug_is_off, self.moment(include.file, include.start), asked_in);
+        match (meaning, self.files.silent_assert()) {
+            (Meaning::Defined(_), Some(index)) => Meaning::Defined(Definition { file: self.files.well_known(), index }),
+            _ => Meaning::Unknown,
+        }
     }
 
     /// What a name means at a moment or, where nothing in view has spoken of it, at the token `asked_in` of this file as a
@@ -358,7 +370,7 @@ impl History {
     }
 
     /// Settles the next change, unless a question that came up meanwhile already has.
-    fn settle(&mut self, happens: bool, start: u32, file: FileId) {
+    fn settle(&mut self, happens: bool, assert: Meaning, start: u32, file: FileId) {
         let Some((moment, change)) = self.changes.get(self.settled) else { return };
         if (change.start, change.file) != (start, file) {
             return;
@@ -371,6 +383,7 @@ impl History {
         let meaning = match change.kind {
             ChangeKind::Define(index) => Meaning::Defined(Definition { file, index }),
             ChangeKind::Undef => Meaning::Undefined,
+            ChangeKind::Assert => assert,
             ChangeKind::Push => return self.pushed.push(before),
             ChangeKind::Pop => self.pushed.pop().unwrap_or(before),
         };
