@@ -9,6 +9,7 @@ pub mod counted;
 pub mod divergence;
 mod harmless;
 mod labels;
+mod last_trip;
 pub mod lanes;
 pub mod leaving;
 pub mod ledger;
@@ -261,6 +262,7 @@ impl<'a> Check<'a> {
             && !(racy && harmless::change_nothing(self, inst, dependence, need))
             && !conditions::follows(self, inst, dependence, need)
             && (need != Extent::BLOCK || !sizes::settle(self, inst, dependence))
+            && !last_trip::leaves_then_only(self, inst, dependence, need)
     }
 
     pub fn as_barrier(&self, inst: InstId) -> Option<&'a Barrier> {

@@ -11,6 +11,7 @@
 use super::Check;
 use super::conditions::flatten;
 use crate::flow::Flow;
+use crate::flow::control::Dependence;
 use crate::graph::{BlockId, End, InstId, Op};
 use crate::uniformity::extent::Extent;
 use crate::uniformity::facts::Thread;
@@ -52,6 +53,21 @@ struct Way {
     kept_in: Option<usize>,
 }
 
+impl Way {
+    fn beginning(at: BlockId, from: usize) -> Way {
+        Way {
+            at,
+            from,
+            known: Vec::new(),
+            loaded: FxHashMap::default(),
+            entered: FxHashMap::default(),
+            first: Vec::new(),
+            visits: FxHashMap::default(),
+            kept_in: None,
+        }
+    }
+}
+
 pub struct Ways<'c, 'a> {
     check: &'c Check<'a>,
     /// Writes to what threads share.
@@ -68,28 +84,14 @@ impl<'c, 'a> Ways<'c, 'a> {
     /// that hold both.
     pub fn lead(&self, from: InstId, to: InstId, group: Extent, round: bool, holds: &[(Symbol, bool)]) -> bool {
         let (graph, flow) = (self.check.analysed.graph, &self.check.analysed.flow);
-        let order = self.check.order();
         let start = self.check.analysed.block(from);
         let insts = &graph.blocks[start.index()].insts;
         let position = insts.iter().position(|inst| *inst == from).unwrap_or(0);
-        let mut first = Way {
-            at: start,
-            from: position,
-            known: Vec::new(),
-            loaded: FxHashMap::default(),
-            entered: FxHashMap::default(),
-            first: Vec::new(),
-            visits: FxHashMap::default(),
-            kept_in: None,
-        };
+        let mut first = Way::beginning(start, position);
         for inst in &insts[..position] {
             self.pass(&mut first, *inst);
         }
-        let symbols = &self.check.analysed.values.symbols;
-        for (on, value) in holds.iter().flat_map(|(on, value)| flatten(symbols, *on, *value, Operator::And)) {
-            let fact = self.fact(&first, on, value, 0);
-            first.known.push(fact);
-        }
+        self.learn(&mut first, holds);
         let common = flow.common_loop(start, self.check.analysed.block(to)).filter(|_| !round);
         let goes_round = |next: BlockId| {
             let around = |index: usize| {
@@ -98,6 +100,33 @@ impl<'c, 'a> Ways<'c, 'a> {
             };
             flow.head_of[next.index()].is_some_and(around)
         };
+        from != to && self.follow(first, to, group, &goes_round)
+    }
+
+    /// Some thread that goes one way at a fork, whatever barriers it passes, comes to the instruction before it comes to
+    /// `until`, as far as the branches tell, where `holds` at the fork.
+    pub fn lead_on(&self, by: Dependence, to: InstId, until: Option<BlockId>, holds: &[(Symbol, bool)]) -> bool {
+        let mut first = Way::beginning(by.fork, 0);
+        self.learn(&mut first, holds);
+        let is_end = |next: BlockId| Some(next) == until;
+        !is_end(by.by)
+            && self.step(&self.check.analysed.flow, &mut first, by.by, Extent::BEYOND_GRID)
+            && self.follow(first, to, Extent::BEYOND_GRID, &is_end)
+    }
+
+    fn learn(&self, way: &mut Way, holds: &[(Symbol, bool)]) {
+        let symbols = &self.check.analysed.values.symbols;
+        for (on, value) in holds.iter().flat_map(|(on, value)| flatten(symbols, *on, *value, Operator::And)) {
+            let fact = self.fact(way, on, value, 0);
+            way.known.push(fact);
+        }
+    }
+
+    /// Some way goes on to the instruction, and not into a block that is `closed`.
+    fn follow(&self, first: Way, to: InstId, group: Extent, closed: &dyn Fn(BlockId) -> bool) -> bool {
+        let (graph, flow) = (self.check.analysed.graph, &self.check.analysed.flow);
+        let symbols = &self.check.analysed.values.symbols;
+        let order = self.check.order();
         let mut steps = 0;
         let mut work = vec![first];
         while let Some(mut way) = work.pop() {
@@ -108,7 +137,7 @@ impl<'c, 'a> Ways<'c, 'a> {
             let block = &graph.blocks[way.at.index()];
             let mut held_back = block.insts.is_empty() && order.barrier_between(way.at, 0, 1, group);
             for (index, inst) in block.insts.iter().enumerate().skip(way.from) {
-                if *inst == to && (way.at, index) != (start, position) {
+                if *inst == to {
                     return true;
                 }
                 held_back = order.barrier_between(way.at, index as u32, index as u32 + 1, group);
@@ -130,7 +159,7 @@ impl<'c, 'a> Ways<'c, 'a> {
                 };
                 if asked.is_some_and(|(_, taken)| decided == Some(!taken))
                     || way.kept_in.is_some_and(|index| !flow.in_loop(next, index))
-                    || goes_round(next)
+                    || closed(next)
                     || !order.leads_to(next, to, group)
                 {
                     continue;

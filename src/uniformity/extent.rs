@@ -19,6 +19,8 @@ impl Extent {
     pub const BLOCK: Extent = Extent(20);
     pub const CLUSTER: Extent = Extent(21);
     pub const GRID: Extent = Extent(22);
+    /// More threads than any barrier waits for.
+    pub const BEYOND_GRID: Extent = Extent(23);
     /// The largest tile that may be smaller than a block of 1024 threads.
     pub const LARGEST_TILE: u8 = 10;
 
@@ -46,6 +48,7 @@ impl fmt::Display for Extent {
             Extent::BLOCK => f.write_str("block"),
             Extent::CLUSTER => f.write_str("cluster"),
             Extent::GRID => f.write_str("grid"),
+            Extent::BEYOND_GRID => f.write_str("more than a grid"),
             tile => write!(f, "tile of {}", 1u32 << tile.0),
         }
     }
