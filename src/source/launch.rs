@@ -30,6 +30,7 @@ mod scope;
 mod turns;
 mod writes;
 
+use super::index::File;
 use super::items::{BoundsKind, BoundsText, ItemKind, Tokens};
 use super::lexer::{Token, TokenKind};
 use super::tree::Tree;
@@ -536,16 +537,43 @@ pub(super) fn is_launch_call(word: &[u8]) -> bool {
         || matches!(word, b"cuLaunchKernel" | b"cuLaunchCooperativeKernel" | b"hipModuleLaunchKernel")
 }
 
-/// Macros whose replacement launches something or is a launch call's name.
+/// Macros whose replacement launches something, is a launch call's name, or uses another such macro.
 fn launching_macros(tree: &Tree) -> FxHashSet<Vec<u8>> {
-    let mut found = FxHashSet::default();
-    for id in tree.files.ids() {
+    let files: Vec<_> = tree.files.ids().collect();
+    let bodies = |id: FileId| {
         let file = tree.files.get(id);
-        for define in &file.macros {
-            let mut body = file.tokens[define.body.start as usize..define.body.end as usize].iter();
-            if body.any(|token| token.kind() == TokenKind::LaunchOpen || is_launch_call(token.bytes(&file.bytes))) {
-                found.insert(file.text(define.name).to_vec());
-            }
+        file.macros.iter().map(move |define| {
+            let body = file.tokens.get(define.body.start as usize..define.body.end as usize).unwrap_or_default();
+            (file, file.text(define.name), body)
+        })
+    };
+    let launches =
+        |file: &File, token: &Token| token.kind() == TokenKind::LaunchOpen || is_launch_call(token.bytes(&file.bytes));
+    let direct = files.par_iter().flat_map_iter(|id| {
+        let launching = bodies(*id).filter(|(file, _, body)| body.iter().any(|token| launches(file, token)));
+        launching.map(|(_, name, _)| name)
+    });
+    let mut work: Vec<&[u8]> = direct.collect();
+    if work.is_empty() {
+        return FxHashSet::default();
+    }
+    let uses = files.par_iter().flat_map_iter(|id| {
+        bodies(*id).flat_map(|(file, name, body)| {
+            let words = body.iter().filter(|token| token.kind() == TokenKind::Identifier);
+            let macros =
+                words.map(|token| token.bytes(&file.bytes)).filter(|word| tree.files.macro_name(word).is_some());
+            macros.map(move |word| (word, name))
+        })
+    });
+    let uses: Vec<(&[u8], &[u8])> = uses.collect();
+    let mut users: FxHashMap<&[u8], Vec<&[u8]>> = FxHashMap::default();
+    for (used, by) in uses {
+        users.entry(used).or_default().push(by);
+    }
+    let mut found: FxHashSet<Vec<u8>> = FxHashSet::default();
+    while let Some(name) = work.pop() {
+        if found.insert(name.to_vec()) {
+            work.extend(users.get(name).into_iter().flatten());
         }
     }
     found
