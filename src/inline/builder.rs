@@ -417,7 +417,11 @@ impl<'p> Builder<'p> {
                 return self.emit(Op::Convert { to: To::Float, value }, span);
             }
             (&UNSIGNED, Ty::Int { bits: 64, .. }) => return self.wrapped(value, span),
-            (Ty::Float { .. }, Ty::Int { .. }) => true,
+            (Ty::Float { .. }, &Ty::Int { bits, signed }) => {
+                // A sum or product of numbers that are not whole tells nothing of what is cut down to an integer.
+                let whole = self.emit(Op::Pure { name: Name::from("whole part"), operands: vec![value] }, span);
+                return self.emit(Op::Convert { to: To::Int { bits, signed }, value: whole }, span);
+            }
             (Ty::Int { bits: wide, .. }, Ty::Int { bits, .. }) => bits < wide || bits == wide && *bits < 32,
             (Ty::Unknown | Ty::Param(_), Ty::Int { bits, .. }) => *bits < 32,
             _ => false,

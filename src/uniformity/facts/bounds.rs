@@ -76,6 +76,10 @@ impl Facts<'_> {
             Node::Binary(Operator::Min | Operator::Max, a, b) | Node::Select(_, a, b) => {
                 gcd(self.divisor(*a), self.divisor(*b))
             }
+            // What is cut off is a multiple of that power of two.
+            Node::Convert(To::Int { bits, .. }, of) => {
+                gcd(self.divisor(*of), 1u64.checked_shl(u32::from(*bits)).unwrap_or(0))
+            }
             _ => 1,
         }
     }
