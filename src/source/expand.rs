@@ -9,7 +9,7 @@
 //! | `__global__`, `__host__`, `__device__`, `__forceinline__`, `__launch_bounds__(..)`, `__attribute__((..))`, `[[..]]`, `_Pragma(..)`, ... | nothing; see [`Expansion::dropped`] |
 //! | `T *__restrict__ p` | as it is; dropped after `&` and before `...` |
 //! | `typename T::X{}`, `typename T::X(a)` | `T::X{}`, `T::X(a)`; declarations keep `typename` |
-//! | `a.template f<T>()` | `a.f<T>()` |
+//! | `a.template f<T>()`, `a.f<3>(x)` | `a.f<T>()`, `a.template f<3>(x)` |
 //! | `a.operator()(x)`, `operator()(x)` | `a.operator__(x)`, `operator__(x)`; `operator_index_` for `[]`, `operator_` for others; declarations keep theirs |
 //! | `a.operator unsigned int()` | `a.operator_as__unsigned__int()` |
 //! | `(Class::*m)(..)` | `(*m)(..)` |
@@ -33,6 +33,7 @@ mod rewrite;
 #[cfg(test)]
 mod tests;
 pub mod unit;
+mod value_arguments;
 
 use super::select::Selection;
 use crate::text::{Expanded, Range as FileRange};

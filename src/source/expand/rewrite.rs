@@ -4,6 +4,7 @@
 
 use super::pieces::{Piece, SPACE};
 use super::replace::Machine;
+use super::value_arguments;
 use crate::source::lexer::TokenKind;
 
 /// How far ahead the end of an attribute, a type's name or a `decltype` is looked for.
@@ -95,7 +96,11 @@ impl Rewriter<'_, '_, '_> {
                 self.drop(&pieces[at..at + 1])
             }
             b"typename" if self.makes_value(pieces, at) => 1,
-            b"template" if self.after(&[b".", b"->"]) && !self.is_given_literal(pieces, at + 1) => 1,
+            b"template"
+                if self.after(&[b".", b"->"]) && !value_arguments::are_given(self.machine, pieces, at + 1, true) =>
+            {
+                1
+            }
             b"template" if self.after(&[b"::"]) && self.is_text(next, b"operator") => 1,
             b"typeof" | b"__typeof__" | b"__typeof" if next.is_some_and(|next| next.is_byte(b'(')) => {
                 self.invent(b"decltype", TokenKind::Identifier, &piece);
@@ -199,9 +204,19 @@ impl Rewriter<'_, '_, '_> {
             b'.' if self.is_text(Some(&piece), b"...") && self.in_case_range(next) => {
                 self.invent(b" + case_range_ + ", TokenKind::Punctuator, &piece);
             }
+            b'.' | b'-'
+                if self.names_member(&piece) && value_arguments::are_given(self.machine, pieces, at + 1, false) =>
+            {
+                self.out.push(piece);
+                self.invent(b"template ", TokenKind::Identifier, &piece);
+            }
             _ => self.out.push(piece),
         }
         1
+    }
+
+    fn names_member(&self, piece: &Piece) -> bool {
+        matches!(self.machine.bytes(piece), b"." | b"->")
     }
 
     fn push_bracket(&mut self, kind: BracketKind, piece: Piece) {
@@ -343,13 +358,6 @@ impl Rewriter<'_, '_, '_> {
             && self.is_text(pieces.get(star - 1), b"::")
             && pieces.get(star).is_some_and(|piece| piece.is_byte(b'*'));
         is_one.then_some(star)
-    }
-
-    /// `f<true>(x)`, which the grammar takes for two comparisons unless `template` stands before it.
-    fn is_given_literal(&self, pieces: &[Piece], name: usize) -> bool {
-        let is = |at: usize, text: &[u8]| self.is_text(pieces.get(name + at), text);
-        let is_number = pieces.get(name + 2).is_some_and(|piece| piece.kind == TokenKind::Number);
-        is(1, b"<") && (is_number || is(2, b"true") || is(2, b"false")) && is(3, b">") && is(4, b"(") && !is(5, b")")
     }
 
     /// The words of `a.operator unsigned int()` as one name.
