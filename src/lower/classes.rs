@@ -80,6 +80,8 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
         Kind::EnumSpecifier | Kind::StructSpecifier | Kind::ClassSpecifier | Kind::UnionSpecifier => {
             defined_type(reader, id, true, class);
         }
+        // A class without a name goes by that of its alias, and is an item of its own.
+        Kind::AliasDeclaration if nameless_class(reader, id).is_some() => {}
         Kind::AliasDeclaration => class.aliases.extend(alias(reader, id)),
         Kind::StaticAssertDeclaration => class.asserted.extend(asserted(reader, id)),
         Kind::UsingDeclaration => {
@@ -88,10 +90,12 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
         }
         Kind::TypeDefinition => {
             let (specifiers, all) = typedefs(reader, id);
+            let mut is_nameless = false;
             if let Some(written) = specifiers.written {
                 defined_type(reader, written, false, class);
+                is_nameless = is_nameless_class(reader, written);
             }
-            class.aliases.extend(all);
+            class.aliases.extend(all.into_iter().skip(usize::from(is_nameless)));
         }
         Kind::FunctionDefinition => {
             class.methods.extend(reader.deeper(id, |reader| function(reader, id, Vec::new())).flatten().map(Arc::new));
@@ -104,10 +108,20 @@ fn member(reader: &mut Reader, id: Id, class: &mut Class) {
     }
 }
 
+/// `using Name = struct { .. };`
+pub fn nameless_class(reader: &Reader, alias: Id) -> Option<Id> {
+    let ty = reader.child(alias, Field::Type).and_then(|ty| reader.child(ty, Field::Type));
+    ty.filter(|ty| is_nameless_class(reader, *ty))
+}
+
+pub fn is_nameless_class(reader: &Reader, id: Id) -> bool {
+    let is_class = matches!(reader.kind(id), Kind::StructSpecifier | Kind::UnionSpecifier | Kind::ClassSpecifier);
+    is_class && reader.child(id, Field::Name).is_none() && reader.child(id, Field::Body).is_some()
+}
+
 /// The class without a name that a type specifier defines.
 fn unnamed_class(reader: &mut Reader, id: Id) -> Option<Class> {
-    let is_class = matches!(reader.kind(id), Kind::StructSpecifier | Kind::UnionSpecifier | Kind::ClassSpecifier);
-    if !is_class || reader.child(id, Field::Name).is_some() || reader.child(id, Field::Body).is_none() {
+    if !is_nameless_class(reader, id) {
         return None;
     }
     reader.deeper(id, |reader| class(reader, id, Vec::new()))

@@ -1,7 +1,7 @@
 //! Statements into lists: `else if` flat, labels and cases before what they label, several declarations where one line has them.
 
 use crate::lower::assembly::assembly;
-use crate::lower::classes::class;
+use crate::lower::classes::{class, is_nameless_class, nameless_class};
 use crate::lower::declarations::{Scope, alias, declared, enumerators, parameter, typedefs};
 use crate::lower::expressions::{expression, keyword_call};
 use crate::lower::names::{last_name, path, plain_name};
@@ -86,11 +86,12 @@ pub fn push(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
         },
         Kind::Declaration | Kind::TypeDefinition | Kind::FieldDeclaration => return declaration(reader, id, list),
         Kind::StructSpecifier | Kind::ClassSpecifier | Kind::UnionSpecifier | Kind::EnumSpecifier => {
-            return defined_type(reader, id, list);
+            return defined_type(reader, id, None, list);
         }
-        Kind::AliasDeclaration => match alias(reader, id) {
-            Some((name, ty)) => StmtKind::Alias(name, ty),
-            None => return,
+        Kind::AliasDeclaration => match (alias(reader, id), nameless_class(reader, id)) {
+            (Some((name, _)), Some(class)) => return defined_type(reader, class, Some(name), list),
+            (Some((name, ty)), None) => StmtKind::Alias(name, ty),
+            (None, _) => return,
         },
         Kind::UsingDeclaration => using(reader, id),
         Kind::NamespaceAliasDefinition => match namespace_alias(reader, id) {
@@ -331,15 +332,17 @@ fn declaration(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
     let span = reader.span(id);
     if reader.kind(id) == Kind::TypeDefinition {
         let (specifiers, all) = typedefs(reader, id);
+        let mut all = all.into_iter();
         if let Some(written) = specifiers.written {
-            defined_type(reader, written, list);
+            let first = if is_nameless_class(reader, written) { all.next() } else { None };
+            defined_type(reader, written, first.map(|(name, _)| name), list);
         }
-        list.extend(all.into_iter().map(|(name, ty)| Stmt { kind: StmtKind::Alias(name, ty), span }));
+        list.extend(all.map(|(name, ty)| Stmt { kind: StmtKind::Alias(name, ty), span }));
         return;
     }
     let (specifiers, all) = declared(reader, id, Scope::Block);
     if let Some(written) = specifiers.written {
-        defined_type(reader, written, list);
+        defined_type(reader, written, None, list);
     }
     if let [one] = &all[..]
         && let Some(kind) = as_condition(reader, one)
@@ -372,12 +375,17 @@ fn as_condition(reader: &Reader, declaration: &Declaration) -> Option<ExprKind> 
 }
 
 /// The class or enum that a type specifier defines, if it does.
-fn defined_type(reader: &mut Reader, id: Id, list: &mut Vec<Stmt>) {
+/// `named` is what a class without a name goes by.
+fn defined_type(reader: &mut Reader, id: Id, named: Option<Name>, list: &mut Vec<Stmt>) {
     let span = reader.span(id);
     let kind = match reader.kind(id) {
         Kind::EnumSpecifier => enumerators(reader, id).map(StmtKind::Enum),
         Kind::StructSpecifier | Kind::ClassSpecifier | Kind::UnionSpecifier => match reader.child(id, Field::Body) {
-            Some(_) => reader.deeper(id, |reader| StmtKind::LocalClass(Arc::new(class(reader, id, Vec::new())))),
+            Some(_) => reader.deeper(id, |reader| {
+                let mut class = class(reader, id, Vec::new());
+                class.name = named.or(class.name);
+                StmtKind::LocalClass(Arc::new(class))
+            }),
             None => None,
         },
         _ => None,

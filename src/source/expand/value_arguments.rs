@@ -19,8 +19,7 @@ pub fn are_given(machine: &Machine, pieces: &[Piece], name: usize, is_said: bool
     }
     let first = name + 2;
     let (mut angles, mut others, mut is_value) = (1i32, 0i32, false);
-    for at in first..pieces.len().min(first + LOOK_AHEAD) {
-        let piece = &pieces[at];
+    for (at, piece) in pieces.iter().enumerate().skip(first).take(LOOK_AHEAD) {
         let text = machine.bytes(piece);
         match piece.kind {
             TokenKind::Number | TokenKind::Character | TokenKind::String => is_value = true,

@@ -124,7 +124,12 @@ impl<'u, 'f> Walk<'u, 'f> {
         }
         let (templates, at) = template_headers(view, start);
         match view.text(at) {
-            b"using" => return self.using(source, start, at, templates),
+            b"using" => {
+                if let Some(next) = self.class_of_alias(source, start, at, &templates) {
+                    return next;
+                }
+                return self.using(source, start, at, templates);
+            }
             b"typedef" if class_head(view, at, &|_| MacroUse::default()).is_none_or(|head| head.body.is_none()) => {
                 return self.typedef(source, start, at);
             }

@@ -3,7 +3,7 @@
 use super::{Source, Walk};
 use crate::source::items::attributes::Attributes;
 use crate::source::items::class_head::class_head;
-use crate::source::items::declaration::{self, Read};
+use crate::source::items::declaration::{self, MacroUse, Read};
 use crate::source::items::{ClassParts, ItemKind, Tokens};
 use crate::source::lexer::TokenKind;
 
@@ -113,6 +113,34 @@ impl Walk<'_, '_> {
     }
 
     pub(super) fn class(&mut self, source: &Source, start: usize, at: usize, templates: &[Tokens]) -> Option<usize> {
+        self.class_named(source, start, at, templates, None)
+    }
+
+    /// `using Name = struct { .. };`
+    pub(super) fn class_of_alias(
+        &mut self,
+        source: &Source,
+        start: usize,
+        at: usize,
+        templates: &[Tokens],
+    ) -> Option<usize> {
+        let view = source.view;
+        let is_nameless = || class_head(view, at + 3, &|_| MacroUse::default()).is_some_and(|head| head.name.is_none());
+        let is_one = view.identifier(at + 1).is_some()
+            && view.byte(at + 2, b'=')
+            && matches!(view.text(at + 3), b"struct" | b"class" | b"union")
+            && is_nameless();
+        is_one.then(|| self.class_named(source, start, at + 3, templates, Some(at + 1))).flatten()
+    }
+
+    fn class_named(
+        &mut self,
+        source: &Source,
+        start: usize,
+        at: usize,
+        templates: &[Tokens],
+        alias: Option<usize>,
+    ) -> Option<usize> {
         let view = source.view;
         let head = class_head(view, at, &|at| self.macro_use(source, at))?;
         if let Some(hidden) = head.hidden {
@@ -127,7 +155,7 @@ impl Walk<'_, '_> {
         let declared =
             view.identifier(close).map(|_| close).filter(|_| view.byte(close + 1, b';') || view.byte(close + 1, b','));
         let is_typedef = view.is(at, b"typedef");
-        let name_at = head.name.or(declared.filter(|_| is_typedef));
+        let name_at = head.name.or(alias).or(declared.filter(|_| is_typedef));
         let kind = ItemKind::Class(ClassParts {
             arguments: head.arguments.map(|range| view.range(range)),
             bases: head.bases.map(|range| view.range(range)),
