@@ -3,6 +3,7 @@
 use super::builder::Builder;
 use super::copies::Copying;
 use super::expressions::assignment_name;
+use super::scope::Binding;
 use super::types::{INT, Ty};
 use super::values::{Category, Ev, What};
 use crate::graph::*;
@@ -131,7 +132,7 @@ impl Builder<'_> {
 
     pub fn eval_cast(&mut self, ty: &Type, inner: &Expr, span: Span) -> Ev {
         let to = self.resolve(ty);
-        let to_moves = ty.is_rvalue;
+        let (written, ty_moves) = (ty, ty.is_rvalue);
         match &to {
             Ty::Void => {
                 self.eval(inner);
@@ -140,7 +141,8 @@ impl Builder<'_> {
             Ty::Reference(pointee) => {
                 let ev = self.eval_place(inner);
                 let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
-                let category = if to_moves { Category::Moved } else { ev.category };
+                let moves = ty_moves && !self.stays_lvalue(written, inner, &ev);
+                let category = if moves { Category::Moved } else { ev.category };
                 return Ev { ty, category, is_const: pointee.is_const, ..ev };
             }
             Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
@@ -167,6 +169,20 @@ impl Builder<'_> {
         let value = self.rvalue(&ev, inner.span);
         let value = self.widened(value, &ev.ty, &to, span);
         Ev::value(self.convert(value, &ev.ty, &to, span), to)
+    }
+
+    /// `static_cast<T &&>(t)` of a `T &&t` that is bound to an lvalue: there `T` is a reference itself.
+    fn stays_lvalue(&self, to: &Type, named: &Expr, ev: &Ev) -> bool {
+        let TypeKind::Reference(to) = &to.kind else { return false };
+        let is_open = match &to.kind {
+            TypeKind::Named(path) => matches!(&path.segments[..], [only] if only.args.is_none()
+                && matches!(self.local(&only.name), Some(Binding::Type(_)))),
+            TypeKind::Decltype(_) => true,
+            _ => false,
+        };
+        let is_reference = matches!(&named.kind, ExprKind::Name(path)
+            if matches!(&path.segments[..], [only] if matches!(self.local(&only.name), Some(Binding::Alias { .. }))));
+        is_open && is_reference && !matches!(&ev.what, What::Place(address) if self.movable.contains(address))
     }
 
     /// `(int4 *)&row[i]` leads to several elements of the array, `(int2 *)&p.x` to several members.

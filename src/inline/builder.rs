@@ -35,6 +35,8 @@ impl Default for Limits {
     }
 }
 
+type InstanceKey = (usize, Option<Arc<ClassTy>>, Box<[Bound]>);
+
 pub struct Builder<'p> {
     pub program: &'p Program<'p>,
     pub words: &'p Words,
@@ -101,6 +103,8 @@ pub struct Builder<'p> {
     pub movable: FxHashSet<Value>,
     /// Bodies of lambdas, shared by their calls.
     pub lambda_functions: FxHashMap<usize, Arc<Function>>,
+    /// Function templates with arguments, where they are values: by the function, its class and the arguments.
+    pub instances: FxHashMap<InstanceKey, Callable>,
 }
 
 /// A lambda where it was written: its body and the names it sees.
@@ -226,6 +230,7 @@ impl<'p> Builder<'p> {
             pointees: FxHashMap::default(),
             movable: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
+            instances: FxHashMap::default(),
         };
         builder.scope = builder.item_scope(root);
         builder

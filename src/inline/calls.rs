@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::names::Found;
+use super::overloads::written_so;
 use super::scope::Binding;
 use super::types::{Bound, Callable, Ty};
 use super::values::{Ev, What};
@@ -116,6 +117,7 @@ impl Builder<'_> {
                     1 => self.with_functions_beside(set, &last.name, &list),
                     _ => set,
                 };
+                let set = written_so(set, last);
                 if self.best_of(&set, None, &list, &explicit).is_empty() {
                     // The user's overloads are of others: `make_float3(x, y, z)`.
                     return self.call_word_with(path, list, span);

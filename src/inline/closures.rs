@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Closure};
 use super::calls::Arg;
+use super::overloads::{has_pack, written_so};
 use super::scope::Binding;
 use super::types::{Bound, Callable, Pointee, Ty};
 use super::values::{Ev, What};
@@ -163,6 +164,42 @@ impl Builder<'_> {
     pub fn call_closure(&mut self, number: u32, list: Vec<Arg>, explicit: &[Bound], span: Span) -> Ev {
         let callable = self.function_of_closure(number);
         self.call_function(&callable, None, list, explicit, span)
+    }
+
+    /// What a closure becomes where a pointer to a function is wanted.
+    pub fn pointer_to_closure(&mut self, number: u32, span: Span) -> Ev {
+        let function = self.function_of_closure(number);
+        self.pointer_to(vec![function], span)
+    }
+
+    /// One of the functions that a name means, as a value.
+    pub fn pointer_to(&mut self, set: Vec<Callable>, span: Span) -> Ev {
+        let set = self.function_set(set);
+        Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set))
+    }
+
+    /// `thunk<Own>` as a value: the templates of the name with these arguments, each a function of its own.
+    pub fn instances_named(&mut self, set: Vec<Callable>, segment: &Segment) -> Vec<Callable> {
+        let Some(explicit) = self.written_arguments(segment) else { return set };
+        let set = written_so(set, segment);
+        set.into_iter().map(|one| self.instance_of(one, &explicit)).collect()
+    }
+
+    fn instance_of(&mut self, callable: Callable, explicit: &[Bound]) -> Callable {
+        if callable.function.template.len() != explicit.len() || has_pack(&callable.function.template) {
+            return callable;
+        }
+        let key = (Arc::as_ptr(&callable.function) as usize, callable.class.clone(), Box::from(explicit));
+        if let Some(known) = self.instances.get(&key) {
+            return known.clone();
+        }
+        let parent = self.scope_of_callable(&callable);
+        let scope = self.new_scope(Some(parent), callable.item);
+        self.bind_template(scope, &callable.function.template, explicit);
+        let function = Function { template: Vec::new(), ..(*callable.function).clone() };
+        let instance = Callable { function: Arc::new(function), scope: Some(scope), ..callable };
+        self.instances.insert(key, instance.clone());
+        instance
     }
 
     pub fn function_of_closure(&mut self, number: u32) -> Callable {

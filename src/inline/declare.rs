@@ -133,7 +133,10 @@ impl Builder<'_> {
         let mut set: Vec<Callable> = Vec::new();
         for path in paths {
             let found = match self.find(&path) {
-                Found::Functions(found) => found,
+                Found::Functions(found) => match path.segments.last() {
+                    Some(last) => self.instances_named(found, last),
+                    None => found,
+                },
                 Found::Binding(
                     Binding::Static(Ty::Functions(known)) | Binding::Object { ty: Ty::Functions(known), .. },
                 ) => self.function_sets[known as usize].clone(),

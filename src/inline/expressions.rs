@@ -157,10 +157,7 @@ impl Builder<'_> {
             _ => {
                 let ev = self.eval(inner);
                 if let (UnaryOp::Plus, Ty::Closure(number)) = (op, ev.ty.value()) {
-                    // The pointer to its function.
-                    let function = self.function_of_closure(*number);
-                    let set = self.function_set(vec![function]);
-                    return Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set));
+                    return self.pointer_to_closure(*number, span);
                 }
                 if ev.ty.value().is_aggregate()
                     && let Some(result) = self.call_operator(unary_name(op), std::slice::from_ref(&ev), span)

@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::calls::{Arg, CANDIDATES};
 use super::names::Found;
-use super::overloads::{Rank, fit};
+use super::overloads::{Rank, fit, written_so};
 use super::scope::Binding;
 use super::types::{Bound, Callable, INT, Ty};
 use super::values::{Ev, What};
@@ -88,7 +88,7 @@ impl Builder<'_> {
     fn call_method_of(&mut self, base: &Ev, segment: &Segment, list: Vec<Arg>, span: Span, exact: bool) -> Option<Ev> {
         let Ty::Class(class) = base.ty.value().clone() else { return None };
         let set = match self.find_in_class(&class, segment) {
-            Some(Found::Functions(set)) => set,
+            Some(Found::Functions(set)) => written_so(set, segment),
             _ => Vec::new(),
         };
         let explicit = self.written_arguments(segment).unwrap_or_default();

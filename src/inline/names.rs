@@ -343,7 +343,11 @@ impl Builder<'_> {
         let inside = self.new_scope(Some(scope), enumeration);
         let list = program.enumerators(enumeration);
         self.in_item(enumeration, inside, |builder| builder.bind_enumerators(list));
+        let own = &program.item(enumeration).name;
         let result = match self.scope_at(inside).names.get(&program.item(id).name) {
+            Some(Binding::Constant { value, .. }) if !own.is_empty() && i32::try_from(*value).is_ok() => {
+                Some((*value, Ty::Enum(own.clone())))
+            }
             Some(Binding::Constant { value, ty }) => Some((*value, ty.clone())),
             _ => None,
         };

@@ -2,6 +2,7 @@
 
 use super::builder::Builder;
 use super::calls::Arg;
+use super::lifetimes::converts;
 use super::memo::{Given, ScoreKey};
 use super::names::Found;
 use super::scope::ScopeId;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 
 /// So many overloads are weighed for nothing.
 const FEW: usize = 64;
+/// Bases farther up are all alike.
+const MAX_STEPS: u32 = 3;
 
 impl Builder<'_> {
     /// A set of functions with those of the name that stand beside the classes of the arguments.
@@ -210,7 +213,14 @@ impl Builder<'_> {
             };
             let is_open = is_open_pointer(&param.ty, &function.template);
             let wanted = if is_open { as_const_as(wanted, ty) } else { wanted };
-            let mut points = 4 * fit(ty, &wanted)? as u32;
+            if converts(ty) && self.is_made_of_nothing_else(&wanted) {
+                return None;
+            }
+            let mut points = match self.steps_to_base(ty, &wanted) {
+                // What is a base of more is worse, and `void` the worst.
+                Some(steps) => 4 * Rank::Distant as u32 - steps.min(MAX_STEPS),
+                None => 4 * fit(ty, &wanted)? as u32,
+            };
             // A value that is no reference binds to const only, which is not recorded; plain types win ties.
             if is_plain {
                 points += 1;
@@ -218,6 +228,40 @@ impl Builder<'_> {
             total += points;
         }
         Some(total + u32::from(is_plain))
+    }
+
+    /// How far above the class of an argument, or of what it points to, that of a parameter stands.
+    fn steps_to_base(&mut self, arg: &Ty, param: &Ty) -> Option<u32> {
+        let (from, to) = match (arg.value(), param.value()) {
+            (Ty::Pointer(from), Ty::Pointer(to)) if to.is_const || !from.is_const => (from.ty.value(), to.ty.value()),
+            (from @ Ty::Class(_), to @ Ty::Class(_)) => (from, to),
+            _ => return None,
+        };
+        match (from, to) {
+            (Ty::Class(_), Ty::Void) => Some(MAX_STEPS),
+            (Ty::Class(from), Ty::Class(to)) if from != to => {
+                let mut level = vec![from.clone()];
+                for steps in 0..MAX_STEPS {
+                    level = level.iter().flat_map(|class| self.bases_of(class)).collect();
+                    if level.contains(to) {
+                        return Some(steps);
+                    }
+                }
+                level.iter().any(|class| self.derives_from(class, to, 0)).then_some(MAX_STEPS - 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// A class without a constructor, so that nothing but an object of it, or a braced list, makes one.
+    fn is_made_of_nothing_else(&mut self, ty: &Ty) -> bool {
+        let Ty::Class(class) = ty.value() else { return false };
+        let Some(name) = &class.class.name else { return false };
+        let program = self.program;
+        class.class.usings.is_empty()
+            && class.class.bases.is_empty()
+            && class.class.methods.iter().all(|method| method.name != *name)
+            && program.members(class.item).iter().all(|id| program.item(*id).name != *name)
     }
 
     fn matches_written(&mut self, item: ItemId, scope: ScopeId, pattern: &[TemplateArg], explicit: &[Bound]) -> bool {
@@ -253,6 +297,14 @@ impl Builder<'_> {
             function.params[index].default.clone().map(|value| (*id, value))
         })
     }
+}
+
+/// Of the functions of a name those that `f<..>(x)` may mean: templates, be the list empty.
+pub fn written_so(mut set: Vec<Callable>, segment: &Segment) -> Vec<Callable> {
+    if segment.args.is_some() {
+        set.retain(|one| !one.function.template.is_empty() || one.function.specialises.is_some());
+    }
+    set
 }
 
 /// How an argument becomes what a parameter wants, the worst first: the ranks of C++, those of one rank by how likely they
@@ -428,7 +480,7 @@ fn as_const_as(wanted: Ty, arg: &Ty) -> Ty {
     }
 }
 
-fn has_pack(params: &[TemplateParam]) -> bool {
+pub fn has_pack(params: &[TemplateParam]) -> bool {
     params
         .iter()
         .any(|param| matches!(param, TemplateParam::Type { pack: true, .. } | TemplateParam::Value { pack: true, .. }))

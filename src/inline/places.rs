@@ -33,8 +33,11 @@ impl Builder<'_> {
             Found::StaticField(class, index) => self.eval_static_member(&class, index, span),
             Found::Constant(value, ty) => Ev::value(self.int(value, span), ty),
             Found::Functions(set) => {
-                let set = self.function_set(set);
-                Ev::value(self.int(i64::from(set) + 1, span), Ty::Functions(set))
+                let set = match path.segments.last() {
+                    Some(last) => self.instances_named(set, last),
+                    None => set,
+                };
+                self.pointer_to(set, span)
             }
             Found::Value(item) => self.eval_variable_item(item, span),
             Found::Source(kind) => self.source_parts(kind, span),

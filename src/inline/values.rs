@@ -170,6 +170,10 @@ impl Builder<'_> {
         if let Some((index, of)) = super::algorithms::alternative_of(ty, &ev.ty) {
             return self.store_alternative(address, index, &of, ev, span);
         }
+        if let (Ty::FunctionPointer, Ty::Closure(number)) = (ty.value(), ev.ty.value()) {
+            let pointer = self.pointer_to_closure(*number, span);
+            return self.store_to(address, ty, &pointer, span);
+        }
         match &ev.what {
             What::Nothing => {}
             What::Parts(parts) => {

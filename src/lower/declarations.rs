@@ -118,11 +118,18 @@ fn init(reader: &mut Reader, value: Id, equals: bool) -> Init {
 pub fn parameters(reader: &mut Reader, list: Id) -> Vec<Param> {
     let mut params = Vec::new();
     for child in reader.tree.children(list) {
-        if let Kind::ParameterDeclaration | Kind::OptionalParameterDeclaration | Kind::VariadicParameterDeclaration =
-            reader.kind(child)
-            && reader.text(child) != "void"
-        {
-            params.push(parameter(reader, child));
+        match reader.kind(child) {
+            Kind::ParameterDeclaration | Kind::OptionalParameterDeclaration | Kind::VariadicParameterDeclaration
+                if reader.text(child) != "void" =>
+            {
+                params.push(parameter(reader, child));
+            }
+            // `f(int, ...)` takes whatever else it is given, and has no name for it.
+            Kind::Token if reader.text(child) == "..." => {
+                let ty = Type::plain(TypeKind::Unknown);
+                params.push(Param { name: None, ty, default: None, pack: true, span: reader.span(child) });
+            }
+            _ => {}
         }
     }
     params

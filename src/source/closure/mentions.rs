@@ -288,7 +288,7 @@ fn of_file(tree: &Tree, words: &Words, spelt: &Spelt, id: FileId) -> Vec<(Node, 
     gathered
 }
 
-/// The functions that a class calls in the first values of its members: `int a = f();`, `int a{f()};`
+/// The functions that a class names in the first values of its members: `int a = f();`, `int a{f()};`, `void (*p)() = f;`
 fn initialisers(tree: &Tree, class: ItemId, symbols: &FxHashMap<&[u8], u32>) -> Vec<u32> {
     let mut found = Vec::new();
     tree.visit_tokens(class, |bytes, tokens, range| {
@@ -307,7 +307,8 @@ fn initialisers(tree: &Tree, class: ItemId, symbols: &FxHashMap<&[u8], u32>) -> 
                     let is_called = within.get(at + 1).is_some_and(|next| next.bytes(bytes) == b"(");
                     let is_braced = before(1).is_some_and(|open| open.bytes(bytes) == b"{")
                         && before(2).is_some_and(|name| name.kind() == TokenKind::Identifier);
-                    if is_called && (has_value || is_braced) {
+                    // A pointer to a function is called by whoever has the object.
+                    if has_value || is_called && is_braced {
                         found.extend(symbols.get(token.bytes(bytes)));
                     }
                 }

@@ -109,7 +109,8 @@ impl Rewriter<'_, '_, '_> {
             b"decltype" => {
                 let end = self.after_parentheses(pieces, at + 1);
                 let makes_value = pieces.get(end).is_some_and(|next| next.is_byte(b'{') || next.is_byte(b'('));
-                if makes_value && end > at + 1 {
+                // `auto f() -> decltype(e) {` makes none.
+                if makes_value && end > at + 1 && !self.after(&[b"->"]) {
                     self.invent(b"decltype_", TokenKind::Identifier, &piece);
                     return end - at;
                 }

@@ -237,8 +237,13 @@ impl Composer {
     fn result(&mut self, from: Origin, parts: &FunctionParts) {
         let view = from.view;
         let written = parts.trailing.as_ref().unwrap_or(&parts.result);
-        let words: Vec<usize> =
+        let mut words: Vec<usize> =
             (written.start as usize..written.end as usize).filter(|at| !is_dropped_word(view.text(*at))).collect();
+        // `decltype(of.count, void())` asks what `decltype(of.count)` does, and no grammar reads the rest.
+        let spelled: Vec<&[u8]> = words.iter().map(|at| view.text(*at)).collect();
+        if let [b"decltype", .., b",", b"void", b"(", b")", b")"] = spelled[..] {
+            words.drain(words.len() - 5..words.len() - 1);
+        }
         let simple = words.iter().all(|at| match view.kind(*at) {
             Some(TokenKind::Identifier) => {
                 !matches!(view.text(*at), b"decltype" | b"requires" | b"noexcept" | b"operator" | b"typeof")
@@ -263,7 +268,16 @@ impl Composer {
         let decides = |at: &usize| matches!(view.text(*at), b"enable_if_t" | b"enable_if");
         let readable = |at: &usize| !matches!(view.text(*at), b"decltype" | b"requires" | b"{" | b"}" | b"operator");
         let decided = words.iter().any(decides) && words.iter().all(readable);
-        if !(simple || decided) {
+        // So does `decltype(of.count)`, if what it asks of is plain enough to be read before the parameters.
+        let asks = words.first().is_some_and(|at| view.is(*at, b"decltype"))
+            && words.iter().all(|at| match view.kind(*at) {
+                Some(TokenKind::Identifier) => {
+                    !matches!(view.text(*at), b"requires" | b"noexcept" | b"operator" | b"typeof" | b"new" | b"sizeof")
+                }
+                Some(TokenKind::Number) => true,
+                _ => !matches!(view.text(*at), b"{" | b"}" | b"[" | b"]" | b"=" | b"?" | b"..."),
+            });
+        if !(simple || decided || asks) {
             return self.literal("auto");
         }
         for (index, at) in words.into_iter().enumerate() {
