@@ -87,8 +87,8 @@ impl Builder<'_> {
             if !matches!(ty, Ty::Class(_) | Ty::Array(..)) {
                 continue;
             }
-            let (to, from) =
-                (self.member_address(to, &member.name, span), self.member_address(from, &member.name, span));
+            let cell = self.cell_of(class, &member.name);
+            let (to, from) = (self.member_address(to, &cell, span), self.member_address(from, &cell, span));
             let part = Ev { category: ev.category, ..Ev::place(from, ty.clone()) };
             self.copy_by_class(how, to, &ty, &part, span);
         }

@@ -233,6 +233,9 @@ impl Builder<'_> {
             return Effects::of_all();
         }
         let fields: FxHashSet<Name> = self.fields_of(class).into_iter().map(|(name, _)| name).collect();
+        if fields.iter().any(is_of_derived) {
+            return Effects::of_all();
+        }
         let mut effects = Effects::default();
         let mut seen: FxHashSet<Name> = FxHashSet::default();
         let mut functions = vec![callable.function.clone()];
@@ -289,6 +292,9 @@ impl Builder<'_> {
         }
         let Ty::Class(class) = object.ty.value().clone() else { return Parts::Whole };
         let fields = self.fields_of(&class);
+        if fields.iter().any(|(field, _)| is_of_derived(field)) {
+            return Parts::Whole;
+        }
         for name in look.calls {
             if fields.iter().any(|(field, _)| *field == name) {
                 written.add(Part::Member(Member { name, behind: false }));
@@ -304,4 +310,9 @@ impl Builder<'_> {
         }
         written
     }
+}
+
+/// A member that goes by its class, too: its name alone does not tell which one is meant.
+fn is_of_derived(cell: &Name) -> bool {
+    cell.contains("::")
 }

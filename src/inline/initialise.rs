@@ -347,14 +347,15 @@ impl Builder<'_> {
         let tree = class.class.clone();
         let scope = self.class_scope(class);
         for (index, member) in tree.members.iter().enumerate() {
-            if member.storage.is_static || member.storage.is_constexpr || set.contains(&member.name) {
+            let cell = self.cell_of(class, &member.name);
+            if member.storage.is_static || member.storage.is_constexpr || set.contains(&cell) {
                 continue;
             }
             let ty = self.field_type(class, index);
             if matches!(member.init, Init::None) && !matches!(super::library::dimensions(&ty).1, Ty::Class(_)) {
                 continue;
             }
-            let place = self.member_address(address, &member.name, span);
+            let place = self.member_address(address, &cell, span);
             match &member.init {
                 Init::None => self.initialise_default(place, &ty, span),
                 init => self.in_item(class.item, scope, |builder| {

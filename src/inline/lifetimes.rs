@@ -131,7 +131,7 @@ impl Builder<'_> {
             let Some(last) = path.segments.last() else { continue };
             let span = args.first().map_or(function.body.span, |arg| arg.span);
             if let [_] = &path.segments[..]
-                && let Some((name, ty)) = fields.iter().find(|(name, _)| *name == last.name).cloned()
+                && let Some((name, ty)) = self.own_field(class, &last.name)
             {
                 let member = self.member_address(address, &name, span);
                 set.push(name);
@@ -208,7 +208,8 @@ impl Builder<'_> {
             }
             let ty = self.field_type(class, index);
             if self.is_destroyed(&ty, 0) {
-                let place = self.member_address(address, &member.name, span);
+                let cell = self.cell_of(class, &member.name);
+                let place = self.member_address(address, &cell, span);
                 self.destroy_part_later(place, &ty, span, depth + 1);
             }
         }

@@ -31,6 +31,8 @@ pub struct Memo {
     pub copying: FxHashMap<(super::copies::Copying, Arc<ClassTy>), bool>,
     /// By function and class, what a method may do to its object.
     pub effects: FxHashMap<(usize, ItemId), std::rc::Rc<super::effects::Effects>>,
+    /// By class and member, what the member goes by in an object.
+    pub cells: FxHashMap<(Arc<ClassTy>, Name), Name>,
     /// One object for each class with its arguments, so that comparing types is comparing pointers.
     pub interned: FxHashMap<(usize, Vec<Bound>, Option<ScopeId>), Arc<ClassTy>>,
 }

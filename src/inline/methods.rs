@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
     }
 
-    fn qualifying_class(&mut self, member: &Path) -> Ty {
+    pub fn qualifying_class(&mut self, member: &Path) -> Ty {
         let mut path = member.clone();
         path.segments.pop();
         self.resolve_path(&path)

@@ -23,7 +23,8 @@ impl Builder<'_> {
                 match self.this_object() {
                     Some(this) => {
                         let base = Ev { ty: Ty::Class(class.clone()), ..this };
-                        let place = self.member_of(&base, &name, ty, span);
+                        let cell = self.cell_of(&class, &name);
+                        let place = self.member_of(&base, &cell, ty, span);
                         self.note_overlay(&class, &name, &place);
                         place
                     }
@@ -181,7 +182,14 @@ impl Builder<'_> {
         {
             return Ev::value(self.source(source_of(kind, axis), span), super::types::UNSIGNED);
         }
-        let base = self.eval_object(object, arrow);
+        let mut base = self.eval_object(object, arrow);
+        // `derived.Base::count`
+        if member.segments.len() > 1
+            && let Ty::Class(named) = self.qualifying_class(member)
+            && self.is_one_of(&base.ty, &named)
+        {
+            base.ty = Ty::Class(named);
+        }
         self.member_named(&base, last, span)
     }
 
@@ -210,7 +218,8 @@ impl Builder<'_> {
             Ty::Class(class) => match self.find_in_class(&class, segment) {
                 Some(Found::Field(owner, index)) => {
                     let ty = self.field_type(&owner, index);
-                    let place = self.member_of(base, name, ty, span);
+                    let cell = self.cell_of(&owner, name);
+                    let place = self.member_of(base, &cell, ty, span);
                     self.note_overlay(&owner, name, &place);
                     place
                 }

@@ -301,10 +301,55 @@ impl Builder<'_> {
         for (index, member) in class.class.members.iter().enumerate() {
             if !member.storage.is_static && !member.storage.is_constexpr {
                 let ty = self.field_type(class, index);
-                fields.push((member.name.clone(), ty));
+                fields.push((self.cell_of(class, &member.name), ty));
             }
         }
         fields
+    }
+
+    /// What a data member of a class goes by in an object: its name, behind that of the class where a base has one of the same
+    /// name, as C++ spells it: `object.Derived::count`.
+    pub fn cell_of(&mut self, class: &Arc<ClassTy>, member: &Name) -> Name {
+        if class.class.bases.is_empty() {
+            return member.clone();
+        }
+        let key = (class.clone(), member.clone());
+        if let Some(known) = self.memo.cells.get(&key) {
+            return known.clone();
+        }
+        self.memo.cells.insert(key.clone(), member.clone());
+        let of_base = self.cell_in_base(class, member, 0);
+        let cell = match (of_base, &class.class.name) {
+            (Some(hidden), Some(own)) => Name::from(format!("{own}::{hidden}")),
+            _ => member.clone(),
+        };
+        self.memo.cells.insert(key, cell.clone());
+        cell
+    }
+
+    fn cell_in_base(&mut self, class: &Arc<ClassTy>, member: &Name, depth: usize) -> Option<Name> {
+        if depth >= 8 {
+            return None;
+        }
+        for base in self.bases_of(class) {
+            let is_data = |one: &crate::program::Declaration| {
+                one.name == *member && !one.storage.is_static && !one.storage.is_constexpr
+            };
+            if base.class.members.iter().any(is_data) {
+                return Some(self.cell_of(&base, member));
+            }
+            if let Some(found) = self.cell_in_base(&base, member, depth + 1) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// The member of the class itself that has a name.
+    pub fn own_field(&mut self, class: &Arc<ClassTy>, name: &Name) -> Option<(Name, Ty)> {
+        let index = class.class.members.iter().position(|member| member.name == *name)?;
+        let ty = self.field_type(class, index);
+        Some((self.cell_of(class, name), ty))
     }
 
     /// The components of a vector type.
