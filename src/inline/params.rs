@@ -42,6 +42,7 @@ impl Builder<'_> {
                 Some(arg) => arg,
                 None => match self.default_of(callable, index) {
                     Some((item, value)) => {
+                        let value = typed_list(value, &param.ty);
                         let ev = self.in_item(item, scope, |builder| builder.eval_place(&value));
                         Arg { ev: Some(ev), expr: None, span }
                     }
@@ -153,6 +154,23 @@ impl Builder<'_> {
         }
         (Binding::Object { object, ty, constant: None }, Some(object))
     }
+}
+
+/// `Options o = {64, 2}` as `Options o = Options{64, 2}`.
+fn typed_list(value: Expr, of: &Type) -> Expr {
+    let of = match &of.kind {
+        TypeKind::Reference(inner) => inner,
+        _ => of,
+    };
+    let span = value.span;
+    let args = match value.kind {
+        ExprKind::InitList(list) if list.iter().all(|(name, _)| name.is_none()) => {
+            list.into_iter().map(|(_, value)| value).collect()
+        }
+        ExprKind::InitList(_) => vec![value],
+        _ => return value,
+    };
+    Expr { kind: ExprKind::Construct(of.clone(), args), span }
 }
 
 /// A pointer to an object of a class, which may be of one derived from it.

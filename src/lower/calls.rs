@@ -89,9 +89,9 @@ pub fn compound_literal(reader: &mut Reader, id: Id) -> ExprKind {
     let (Some(ty), Some(list)) = (reader.child(id, Field::Type), reader.child(id, Field::Value)) else {
         return ExprKind::Unreadable;
     };
-    // What stands for a default argument `{}`
+    // What stands for a default argument `{}` or `{1, 2}`
     if reader.text(ty) == "braced_" {
-        return ExprKind::InitList(Vec::new());
+        return expression(reader, list).kind;
     }
     let ty = match reader.kind(ty) {
         Kind::TypeDescriptor => type_descriptor(reader, ty),
