@@ -102,6 +102,8 @@ pub struct Outcome {
     pub comments: Vec<Vec<Range>>,
     /// Of functions that have findings, if asked for.
     pub charts: Vec<Chart>,
+    /// Findings for which no change was sought, though changes were asked for: there are too many.
+    pub unsought: usize,
     /// How long it took.
     pub stages: Stages,
 }
@@ -265,13 +267,16 @@ impl Loaded {
             chart.name_files(&|file| self.shown(file));
             chart.simplify().then_some(chart)
         });
+        let mut unsought = 0;
         if self.fixes {
-            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
+            unsought =
+                stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
         Outcome {
             charts: charts.collect(),
             skipped: self.skipped.clone(),
             walked: self.walked.clone(),
+            unsought,
             stages,
             ..outcome(&self.tree, &self.roots, &self.names, answers)
         }

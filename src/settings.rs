@@ -6,14 +6,13 @@
 mod file;
 mod paths;
 
-pub use crate::source::walk::reason;
+pub use crate::source::reading::{own_file, own_text, reason};
 pub use file::{ExitedThreads, FailOn, File, Kernel, Level, RuleName, schema, starter};
 pub use paths::{Patterns, Repository, absolute};
 
 use crate::finding::{Rule, Severity};
 use crate::words;
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,7 @@ impl Settings {
     /// Reads one file.
     pub fn read(path: &Path) -> Result<Settings, Error> {
         let fault = |message: String| Error { file: path.to_path_buf(), message, place: None, help: None };
-        let bytes = fs::read(path).map_err(|error| fault(format!("cannot be read: {}", reason(&error))))?;
+        let bytes = own_file(path).map_err(|error| fault(format!("cannot be read: {}", reason(&error))))?;
         let text = String::from_utf8(bytes).map_err(|_| fault("is not UTF-8".to_string()))?;
         Settings::parse(&text, path)
     }

@@ -264,7 +264,7 @@ pub fn expand(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsStr
                 continue;
             };
             let reason = match files < MAX_ARGUMENT_FILES {
-                true => std::fs::read_to_string(file).map_err(|error| crate::settings::reason(&error)),
+                true => crate::settings::own_text(file.as_ref()).map_err(|error| crate::settings::reason(&error)),
                 false => Err("too many such files lead here; does it name itself?".to_string()),
             };
             let text = reason.map_err(|reason| format!("the arguments in {file} cannot be read: {reason}"))?;

@@ -7,7 +7,7 @@ use crate::report::human;
 use crate::rules;
 use crate::session::Request;
 use crate::settings::{self, Repository, Settings};
-use std::io::Read;
+use crate::source::reading;
 use std::path::{Path, PathBuf};
 
 /// What the arguments come to.
@@ -150,10 +150,7 @@ pub fn stdin_name(input: &Input) -> PathBuf {
 }
 
 fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
+    let bytes = reading::bounded(std::io::stdin().lock(), 0, reading::MAX_FILE_BYTES)
         .map_err(|error| Failure::line(format!("cannot read standard input: {}", settings::reason(&error))))?;
     Ok((stdin_name(input), bytes))
 }

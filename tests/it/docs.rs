@@ -208,3 +208,13 @@ fn the_extension_is_of_this_version() {
     // A workspace must not say which program is started.
     assert_eq!(package["contributes"]["configuration"]["properties"]["synclint.path"]["scope"], "machine");
 }
+
+/// A file that the hook passes over is a fault that is committed.
+#[test]
+fn the_hooks_take_every_file_that_is_read() {
+    let endings = synclint::source::walk::SOURCE_EXTENSIONS.map(|ending| ending.replace('+', "\\+")).join("|");
+    let hooks = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/.pre-commit-hooks.yaml")).expect("hooks");
+    let files: Vec<&str> = hooks.lines().filter_map(|line| line.trim_start().strip_prefix("files: ")).collect();
+    assert_eq!(files, [format!("'(?i)\\.({endings})$'").as_str(); 2]);
+    assert!(!hooks.contains("types"), "a type would leave out what pre-commit does not know");
+}

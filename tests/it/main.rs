@@ -24,6 +24,7 @@ mod settings;
 mod shard;
 mod stumbles;
 mod suppress;
+mod surroundings;
 #[cfg(target_os = "linux")]
 mod tour;
 mod trial;
