@@ -542,7 +542,11 @@ fn for_each_root<T: Send + Default>(
 /// Runs `work` on threads whose stacks are deep enough for the nesting that lowering lets through.
 fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     const STACK: usize = 256 << 20;
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(jobs.unwrap_or(0)).build();
+    /// More threads than this for each core only wait for each other.
+    const PER_CORE: usize = 8;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = jobs.unwrap_or(0).min(cores * PER_CORE);
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(threads).build();
     match pool {
         Ok(pool) => pool.install(work),
         Err(error) => Err(Error(format!("cannot start threads: {error}"))),

@@ -2,7 +2,7 @@
 
 use super::arguments::{self, ColorArguments};
 use super::fix;
-use super::output::{is_stdout, stderr_style, stdout_style, style, to_file, to_stderr, to_stdout};
+use super::output::{is_stdout, spare, stderr_style, stdout_style, style, target, to_file, to_stderr, to_stdout};
 use super::plan::{Plan, is_stdin, near, plan};
 use super::progress::watched;
 use super::{Exit, Failure, shard, summary};
@@ -12,6 +12,7 @@ use crate::report::{self, Format, Report, markdown, plural};
 use crate::rules;
 use crate::session::{self, Conclusion, Outcome, Request};
 use crate::settings::{self, FailOn, Repository, Settings};
+use crate::text::Source;
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     if to_stdout_too + usize::from(given.format.is_some()) > 1 {
         return Err(Failure::line("two reports cannot both go to standard output; name a file for one of them"));
     }
-    let files: Vec<PathBuf> = given.output.iter().map(|(_, path)| settings::absolute(path)).collect();
+    let files: Vec<PathBuf> = given.output.iter().map(|(_, path)| target(path)).collect();
     if let Some(nth) =
         (1..files.len()).find(|nth| files[..*nth].contains(&files[*nth]) && !is_stdout(&given.output[*nth].1))
     {
@@ -97,6 +98,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         unseen: arguments.statistics.then_some(outcome.unseen.as_slice()),
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
     };
+    spare_what_is_read(arguments, &settings, &outcome.sources)?;
     write_reports(arguments, &report)?;
     if !arguments.quiet {
         if !arguments.verbose && !arguments.statistics {
@@ -156,6 +158,7 @@ fn fix_text(
         known: *known,
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
     };
+    spare_what_is_read(arguments, settings, &outcome.sources)?;
     for (format, path) in &arguments.output {
         to_file(path, |out| report::render(&report, *format, style(&arguments.color, false), out))?;
     }
@@ -233,6 +236,13 @@ fn default_baseline(settings: &Settings) -> PathBuf {
     }
 }
 
+fn spare_what_is_read(arguments: &arguments::Check, settings: &Settings, sources: &[Source]) -> Result<(), Failure> {
+    let baseline = arguments.baseline.clone().unwrap_or_else(|| default_baseline(settings));
+    let own = settings.file.iter().chain([&baseline]).chain(&arguments.sharding.join).map(PathBuf::as_path);
+    let sources = sources.iter().map(|source| Path::new(&source.path));
+    spare(arguments.output.iter().map(|(_, path)| path.as_path()), own.chain(sources))
+}
+
 fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Baseline, Failure> {
     if arguments.no_baseline {
         return Ok(Baseline::default());
@@ -266,7 +276,7 @@ fn write_reports(arguments: &arguments::Check, report: &Report) -> Result<(), Fa
         let style = stdout_style(&arguments.color);
         to_stdout(|out| report::render(report, format, style, out))?;
     }
-    match std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from) {
+    match std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
         Some(path) if format == Format::Github => append_step_summary(&path, report),
         _ => Ok(()),
     }

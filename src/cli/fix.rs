@@ -40,15 +40,19 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
             Failure::line(format!("cannot change {}: {}", path.display(), settings::reason(&error)))
         };
         // What was read may have been another encoding, or have changed since.
-        let bytes = std::fs::read(path).map_err(fault)?;
-        if !is_as_read(&bytes, source) {
-            told.push_str(&format!(
-                "synclint: {} is left as it is: its bytes are not those that were read\n",
-                source.path
-            ));
-            fixes.retain(|changed| *changed != file);
-            continue;
-        }
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) if is_as_read(&bytes, source) => Ok(bytes),
+            Ok(_) => Err("its bytes are not those that were read".to_string()),
+            Err(error) => Err(settings::reason(&error)),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                told.push_str(&format!("synclint: {} is left as it is: {why}\n", source.path));
+                fixes.retain(|changed| *changed != file);
+                continue;
+            }
+        };
         files += 1;
         replace(path, |out| out.write_all(&applied(&bytes, &edits))).map_err(fault)?;
     }

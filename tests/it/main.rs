@@ -19,6 +19,7 @@ mod program;
 mod proofs;
 mod reading;
 mod reference;
+mod refusals;
 mod sample;
 mod settings;
 mod shard;
