@@ -37,7 +37,7 @@ fn patterns_and_names_that_mean_nothing_are_refused() {
         ("exclude = [\"\"]\n", "`` is no pattern: it names nothing"),
         ("third-party = [\"/\"]\n", "`/` is no pattern: it names nothing"),
         ("[per-file.\"[\"]\nwarp-mask = \"off\"\n", "`[` is no pattern"),
-        ("[[attribute]]\nwords = [\"a b\"]\nmeans = \"global\"\n", "`a b` names no macro"),
+        ("[[attribute]]\nwords = [\"a b\"]\nmeans = \"kernel\"\n", "`a b` names no macro"),
         ("define = [\"F(x=1\"]\n", "`F(x=1` names no macro"),
     ] {
         folder.write("synclint.toml", settings);
@@ -49,7 +49,11 @@ fn patterns_and_names_that_mean_nothing_are_refused() {
         refused(&folder, &[&arguments[..], &["a.cu"]].concat(), "error: invalid value");
     }
     assert_eq!(folder.run(&["-D", "F(x) =x", "-D", "G", "-U", "H", "a.cu"]).code, 1);
-    refused(&folder, &["check", "check"], "error: check: no such file or directory (the verb `check` comes first, and once)");
+    refused(
+        &folder,
+        &["check", "check"],
+        "error: check: no such file or directory (the verb `check` comes first, and once)",
+    );
     refused(&folder, &["why", ":6"], "the file's name is missing");
     refused(&folder, &["-", "--stdin-filename", "."], "--stdin-filename names a file, and `.` is none");
 }

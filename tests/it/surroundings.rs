@@ -86,6 +86,7 @@ fn findings_that_no_change_mends_do_not_keep_others_from_theirs() {
             "__global__ void k{n}(int *v) {{ if (threadIdx.x < 3) {{ v[0] = 1; __syncthreads(); v[1] = v[0]; }} }}\n"
         )
     };
+    folder.write("a.cu", (0..250).map(kernel).collect::<String>());
     let mendable = "__global__ void last(int *v) {\n    if (threadIdx.x < 3) {\n        v[0] = 1;\n        __syncthreads();\n    }\n}\n";
     folder.write("b.cu", mendable);
     let ran = folder.run(&["--fix", "-q", "--format", "concise"]);
