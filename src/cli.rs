@@ -15,6 +15,7 @@ mod why;
 use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -44,9 +45,16 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
-            // A reader that went away has seen enough.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            return match printed {
+                _ if error.use_stderr() => ExitCode::from(2),
+                // A reader that went away has seen enough.
+                Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                    let reason = crate::settings::reason(&error);
+                    fail(&Failure::line(format!("cannot write to standard output: {reason}")))
+                }
+                _ => ExitCode::SUCCESS,
+            };
         }
     };
     // Where what panicked cannot be left out, the run has failed; the panic itself is on standard error.
@@ -91,7 +99,6 @@ fn lsp() -> Result<Exit, Failure> {
 }
 
 fn fail(failure: &Failure) -> ExitCode {
-    use std::io::Write;
     // Nobody is left to hear of an error on standard error.
     let _ = std::io::stderr().write_all(failure.0.as_bytes());
     ExitCode::from(2)

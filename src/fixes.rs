@@ -38,12 +38,17 @@ pub struct Candidate {
     pub only_for: Vec<Range>,
 }
 
-/// Changes that may mend a finding, the smallest first; and the function that they change.
-pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<Candidate>)> {
+/// Whether there may be a change at all, as far as the finding by itself tells.
+pub fn may_mend(finding: &Finding) -> bool {
     let moves = [rules::DIVERGENT_BRANCH.name, rules::WARP_MASK.name];
     // What stands in a macro has a note that says so.
     let in_macro = finding.related.iter().any(|note| note.message.starts_with("in the replacement of macro"));
-    if !moves.contains(&finding.rule.name) || in_macro {
+    moves.contains(&finding.rule.name) && !in_macro
+}
+
+/// Changes that may mend a finding, the smallest first; and the function that they change.
+pub fn candidates(session: &Session, finding: &Finding) -> Option<(ItemId, Vec<Candidate>)> {
+    if !may_mend(finding) {
         return None;
     }
     let file = session.tree.files.get(finding.at.file);

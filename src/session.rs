@@ -102,6 +102,8 @@ pub struct Outcome {
     pub comments: Vec<Vec<Range>>,
     /// Of functions that have findings, if asked for.
     pub charts: Vec<Chart>,
+    /// Findings for which no change was sought, though changes were asked for: there are too many.
+    pub unsought: usize,
     /// How long it took.
     pub stages: Stages,
 }
@@ -265,13 +267,16 @@ impl Loaded {
             chart.name_files(&|file| self.shown(file));
             chart.simplify().then_some(chart)
         });
+        let mut unsought = 0;
         if self.fixes {
-            stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
+            unsought =
+                stages.time("proof of changes", || fixes::offer(settings, session, &self.options, roots, &mut answers));
         }
         Outcome {
             charts: charts.collect(),
             skipped: self.skipped.clone(),
             walked: self.walked.clone(),
+            unsought,
             stages,
             ..outcome(&self.tree, &self.roots, &self.names, answers)
         }
@@ -537,7 +542,11 @@ fn for_each_root<T: Send + Default>(
 /// Runs `work` on threads whose stacks are deep enough for the nesting that lowering lets through.
 fn on_big_stacks<T: Send>(jobs: Option<usize>, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     const STACK: usize = 256 << 20;
-    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(jobs.unwrap_or(0)).build();
+    /// More threads than this for each core only wait for each other.
+    const PER_CORE: usize = 8;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = jobs.unwrap_or(0).min(cores * PER_CORE);
+    let pool = rayon::ThreadPoolBuilder::new().stack_size(STACK).num_threads(threads).build();
     match pool {
         Ok(pool) => pool.install(work),
         Err(error) => Err(Error(format!("cannot start threads: {error}"))),

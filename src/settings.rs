@@ -6,14 +6,13 @@
 mod file;
 mod paths;
 
-pub use crate::source::walk::reason;
+pub use crate::source::reading::{own_file, own_text, reason};
 pub use file::{ExitedThreads, FailOn, File, Kernel, Level, RuleName, schema, starter};
 pub use paths::{Patterns, Repository, absolute};
 
 use crate::finding::{Rule, Severity};
 use crate::words;
 use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +63,7 @@ impl Settings {
     /// Reads one file.
     pub fn read(path: &Path) -> Result<Settings, Error> {
         let fault = |message: String| Error { file: path.to_path_buf(), message, place: None, help: None };
-        let bytes = fs::read(path).map_err(|error| fault(format!("cannot be read: {}", reason(&error))))?;
+        let bytes = own_file(path).map_err(|error| fault(format!("cannot be read: {}", reason(&error))))?;
         let text = String::from_utf8(bytes).map_err(|_| fault("is not UTF-8".to_string()))?;
         Settings::parse(&text, path)
     }
@@ -87,27 +86,32 @@ impl Settings {
                 place,
             }
         })?;
-        let patterns = |key: &str, patterns: &[String]| {
-            Patterns::new(&folder, patterns).map_err(|message| Error {
+        let no_macro = |define: &&String| !is_macro(define);
+        let no_name = |name: &&String| !is_name(name);
+        let mut words = file.attribute.iter().flat_map(|row| &row.words);
+        let macros = [
+            (file.define.iter().find(no_macro), MACRO_FORM),
+            (file.undefine.iter().find(no_name), UNDEFINED_FORM),
+            (words.find(no_name), "each of the `words` is the NAME of a macro"),
+        ];
+        let place_of = |written: &str| {
+            let quoted = toml::Value::String(written.to_string()).to_string();
+            let spelled = [quoted, format!("'{written}'"), format!("\"{written}\""), written.to_string()];
+            let found = spelled.into_iter().find_map(|spelled| Some((text.find(&spelled)?, spelled.len())));
+            found.map(|(at, length)| (text.to_string(), at..at + length))
+        };
+        let patterns = |patterns: &[String]| {
+            Patterns::new(&folder, patterns).map_err(|(pattern, message)| Error {
                 file: path.to_path_buf(),
-                place: text.find(key).map(|at| (text.to_string(), at..at + key.len())),
+                place: place_of(&pattern),
                 message,
                 help: None,
             })
         };
-        let no_macro = |define: &&String| !is_macro(define);
-        let no_name = |name: &&String| !is_macro(name) || name.contains(['=', '(']);
-        let macros = [
-            (file.define.iter().find(no_macro), MACRO_FORM),
-            (file.undefine.iter().find(no_name), "what is undefined is the NAME of a macro"),
-        ];
         if let Some((Some(written), form)) = macros.into_iter().find(|(fault, _)| fault.is_some()) {
-            let quoted = toml::Value::String(written.clone()).to_string();
-            let found =
-                [quoted, written.clone()].into_iter().find_map(|spelled| Some((text.find(&spelled)?, spelled.len())));
             return Err(Error {
                 file: path.to_path_buf(),
-                place: found.map(|(at, length)| (text.to_string(), at..at + length)),
+                place: place_of(written),
                 message: format!("`{written}` names no macro"),
                 help: Some(form.to_string()),
             });
@@ -133,15 +137,15 @@ impl Settings {
         }
         let mut per_file: Vec<(Patterns, BTreeMap<RuleName, Level>)> = Vec::new();
         for (pattern, levels) in file.per_file {
-            per_file.push((patterns("per-file", &[pattern])?, levels));
+            per_file.push((patterns(&[pattern])?, levels));
         }
         per_file.sort_by_key(|(patterns, _)| patterns.as_written().concat().len());
         Ok(Settings {
             file: Some(path.to_path_buf()),
             exited_threads: file.exited_threads,
             fail_on: file.fail_on,
-            exclude: patterns("exclude", &file.exclude)?,
-            third_party: patterns("third-party", &file.third_party)?,
+            exclude: patterns(&file.exclude)?,
+            third_party: patterns(&file.third_party)?,
             kernels: file.kernel,
             define: file.define,
             undefine: file.undefine,
@@ -239,7 +243,7 @@ pub fn find_above(start: &Path, names: &[&str]) -> Option<PathBuf> {
     let start = paths::absolute(start);
     let home = std::env::var_os("HOME").map(PathBuf::from);
     for folder in start.ancestors() {
-        if let Some(path) = names.iter().map(|name| folder.join(name)).find(|path| path.is_file()) {
+        if let Some(path) = names.iter().map(|name| folder.join(name)).find(|path| is_there(path)) {
             return Some(path);
         }
         if folder.join(".git").exists() || home.as_deref() == Some(folder) {
@@ -247,6 +251,11 @@ pub fn find_above(start: &Path, names: &[&str]) -> Option<PathBuf> {
         }
     }
     None
+}
+
+/// Whatever it is: a link to nowhere, or a folder, is told when it is to be read.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// The folder in which the rest of a file's program is looked for, where no settings tell: the working folder if the file
@@ -264,11 +273,21 @@ pub fn program_of(path: &Path) -> Option<PathBuf> {
 
 pub const MACRO_FORM: &str = "a macro is NAME, NAME=VALUE or NAME(PARAMETER)=VALUE; a name begins with a letter or `_`";
 
+pub const UNDEFINED_FORM: &str = "what is undefined is the NAME of a macro";
+
 /// What `-D` and `define` take.
 pub fn is_macro(text: &str) -> bool {
-    let name = text.split(['=', '(']).next().unwrap_or_default();
-    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80);
-    is_name && !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit())
+    let head = text.split('=').next().unwrap_or_default();
+    match head.split_once('(') {
+        None => is_name(head),
+        Some((name, parameters)) => is_name(name) && parameters.trim_end().ends_with(')'),
+    }
+}
+
+/// Whether this can be the name of something.
+pub fn is_name(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80;
+    text.bytes().all(is_letter) && !text.is_empty() && !text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// Where a list of tables was meant, or a table: `[barrier]`, `[[kernel]]`.

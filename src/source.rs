@@ -8,6 +8,7 @@ pub mod index;
 pub mod items;
 pub mod launch;
 pub mod lexer;
+pub mod reading;
 pub mod screen;
 pub mod select;
 pub mod spelling;

@@ -52,8 +52,11 @@ pub fn apply<T>(
             kept.push(finding);
         }
     }
-    let mut unused = complaints(&directives, sources, &judges);
+    let mut unused = complaints(&directives, sources, &|rule| judges(rule) && !is_own(rule), true);
     unused.retain(|finding| !hide(finding, &mut directives));
+    // Which of the comments about such findings hide one is known only now.
+    unused.extend(complaints(&directives, sources, &|rule| judges(rule) && is_own(rule), false));
+    unused.sort_by_key(|finding| finding.at);
     Suppressed { kept, hidden, unused }
 }
 
@@ -90,13 +93,25 @@ fn hide(finding: &Finding, files: &mut FxHashMap<FileId, InFile>) -> bool {
     hidden
 }
 
-fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], judges: &dyn Fn(&Rule) -> bool) -> Vec<Finding> {
+fn is_own(rule: &Rule) -> bool {
+    rule.name == rules::UNUSED_SUPPRESSION.name
+}
+
+/// The names that hide nothing, of those of which one `can_tell`; and, if asked for, the names of no rule.
+fn complaints(
+    files: &FxHashMap<FileId, InFile>,
+    sources: &[Source],
+    can_tell: &dyn Fn(&Rule) -> bool,
+    with_faults: bool,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, InFile { directives, .. }) in files {
         let Some(source) = sources.get(file.0 as usize) else { continue };
         for directive in directives {
-            let can_tell = |rule: &&Rule| judges(rule) && rule.name != rules::UNUSED_SUPPRESSION.name;
-            let idle = |named: &Named| named.rules.is_empty() || !named.used && named.rules.iter().all(can_tell);
+            let idle = |named: &Named| match named.rules.is_empty() {
+                true => with_faults,
+                false => !named.used && named.rules.iter().all(|rule| can_tell(rule)),
+            };
             // What is misspelt hides nothing, but was meant to.
             let spare = |name: &str| {
                 let mut same = directive.rules.iter().filter(|named| named.name == name).peekable();
@@ -107,7 +122,6 @@ fn complaints(files: &FxHashMap<FileId, InFile>, sources: &[Source], judges: &dy
             }
         }
     }
-    findings.sort_by_key(|finding| finding.at);
     findings
 }
 

@@ -87,6 +87,15 @@ git commit -m "A bad kernel" >"$work/log" 2>&1 && fail "a bad kernel passes"
 grep -q "kernel.cu:8" "$work/log" || fail "the message does not name the barrier"
 git checkout -q HEAD -- kernel.cu
 
+# No types of pre-commit's know these.
+for name in odd.hip odd.inc odd.CL; do
+  printf '__global__ void odd(int *v) {\n    if (threadIdx.x < 7) __syncthreads();\n}\n' > "$name"
+  git add -A
+  git commit -m "A bad $name" >"$work/log" 2>&1 && fail "a bad $name passes"
+  grep -q "$name:2" "$work/log" || fail "the message does not name $name"
+  git rm -qf "$name"
+done
+
 echo "int main() { return 0; }" > main.cpp
 echo "no code" > notes.txt
 git add -A

@@ -21,8 +21,9 @@ use synclint::rules;
 use synclint::source::closure;
 use synclint::source::index::{File, Files, Options};
 use synclint::source::launch;
+use synclint::source::reading::{self, Content};
 use synclint::source::tree::Tree;
-use synclint::source::walk::{self, Content};
+use synclint::source::walk;
 use synclint::text::{FileId, LineIndex};
 use synclint::words::Words;
 
@@ -142,7 +143,7 @@ fn sites(arguments: &Arguments) -> (Vec<Unit>, Vec<Site>) {
     let read: Vec<(String, Vec<u8>)> = found
         .files
         .par_iter()
-        .filter_map(|path| match walk::read(path, false) {
+        .filter_map(|path| match reading::source(path, false) {
             Content::Source(bytes) => Some((path.display().to_string(), bytes)),
             _ => None,
         })

@@ -4,7 +4,7 @@ use super::shard::Sharding;
 use crate::finding::Rule;
 use crate::report::{Format, chart::ChartFormat};
 use crate::rules;
-use crate::settings::{ExitedThreads, FailOn, MACRO_FORM, is_macro};
+use crate::settings::{ExitedThreads, FailOn, MACRO_FORM, UNDEFINED_FORM, is_macro, is_name};
 use clap::builder::{PossibleValue, PossibleValuesParser, Styles, TypedValueParser, styling::AnsiColor};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::{OsStr, OsString};
@@ -141,7 +141,7 @@ pub struct Input {
     #[arg(short = 'D', value_name = "NAME[=VALUE]", value_parser = define_parser, help_heading = "Source")]
     pub define: Vec<String>,
     /// Undefines a macro
-    #[arg(short = 'U', value_name = "NAME", help_heading = "Source")]
+    #[arg(short = 'U', value_name = "NAME", value_parser = undefine_parser, help_heading = "Source")]
     pub undefine: Vec<String>,
     /// Looks for included files in a folder
     #[arg(short = 'I', value_name = "DIR", help_heading = "Source")]
@@ -264,7 +264,7 @@ pub fn expand(mut arguments: impl Iterator<Item = OsString>) -> Result<Vec<OsStr
                 continue;
             };
             let reason = match files < MAX_ARGUMENT_FILES {
-                true => std::fs::read_to_string(file).map_err(|error| crate::settings::reason(&error)),
+                true => crate::settings::own_text(file.as_ref()).map_err(|error| crate::settings::reason(&error)),
                 false => Err("too many such files lead here; does it name itself?".to_string()),
             };
             let text = reason.map_err(|reason| format!("the arguments in {file} cannot be read: {reason}"))?;
@@ -312,6 +312,10 @@ fn define_parser(text: &str) -> Result<String, String> {
     if is_macro(text) { Ok(text.to_string()) } else { Err(MACRO_FORM.to_string()) }
 }
 
+fn undefine_parser(text: &str) -> Result<String, String> {
+    if is_name(text) { Ok(text.to_string()) } else { Err(UNDEFINED_FORM.to_string()) }
+}
+
 fn jobs_parser(text: &str) -> Result<u16, String> {
     match text.parse() {
         Ok(jobs) if jobs > 0 => Ok(jobs),
@@ -332,6 +336,9 @@ fn place_parser(text: &str) -> Result<(PathBuf, u32), String> {
         _ => return Err("write FILE:LINE, as in src/reduce.cu:42".to_string()),
     };
     match line.parse() {
+        Ok(_) if file.is_empty() => {
+            Err("the file's name is missing: write FILE:LINE, as in src/reduce.cu:42".to_string())
+        }
         Ok(line) if line > 0 => Ok((PathBuf::from(file), line)),
         _ => Err(format!("`{line}` is no number of a line")),
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{self, ColorArguments};
 use super::fix;
-use super::output::{is_stdout, stderr_style, stdout_style, style, to_file, to_stderr, to_stdout};
+use super::output::{is_stdout, spare, stderr_style, stdout_style, style, target, to_file, to_stderr, to_stdout};
 use super::plan::{Plan, is_stdin, near, plan};
 use super::progress::watched;
 use super::{Exit, Failure, shard, summary};
@@ -12,6 +12,7 @@ use crate::report::{self, Format, Report, markdown, plural};
 use crate::rules;
 use crate::session::{self, Conclusion, Outcome, Request};
 use crate::settings::{self, FailOn, Repository, Settings};
+use crate::text::Source;
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     if to_stdout_too + usize::from(given.format.is_some()) > 1 {
         return Err(Failure::line("two reports cannot both go to standard output; name a file for one of them"));
     }
-    let files: Vec<PathBuf> = given.output.iter().map(|(_, path)| settings::absolute(path)).collect();
+    let files: Vec<PathBuf> = given.output.iter().map(|(_, path)| target(path)).collect();
     if let Some(nth) =
         (1..files.len()).find(|nth| files[..*nth].contains(&files[*nth]) && !is_stdout(&given.output[*nth].1))
     {
@@ -38,7 +39,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         to_stderr(&faults(&skipped));
         to_stdout(|out| paths.iter().try_for_each(|path| writeln!(out, "{path}")))?;
         to_stderr(&if arguments.verbose { summary::passed_over(&skipped, &walked) } else { String::new() });
-        return Ok(verdict(&[], FailOn::Never, &skipped));
+        return Ok(verdict(&[], FailOn::Never, &skipped, paths.len()));
     }
     request.fixes = true;
     request.every_call = arguments.statistics;
@@ -65,7 +66,7 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     };
     let only = request.only.as_deref();
     let mut conclusion = session::conclude(&mut outcome, &settings, only, &baseline, &repository);
-    let transcoded = fix::leave_transcoded(&mut conclusion.findings, &outcome.sources);
+    let transcoded = fix::leave_transcoded(&mut conclusion.findings, &outcome.sources, &request.texts);
     if arguments.fix || arguments.diff {
         to_stderr(&transcoded);
     }
@@ -73,17 +74,19 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
     if arguments.fix {
         let made = fix::write(findings, &outcome.sources)?;
         to_stderr(&made);
+        to_stderr(&fix::unsought(outcome.unsought));
         let rest = arguments::Check { fix: false, ..given.clone() };
         return check(&rest);
     }
     to_stderr(&faults(&outcome.skipped));
-    let verdict = verdict(findings, fail_on, &outcome.skipped);
+    let verdict = verdict(findings, fail_on, &outcome.skipped, outcome.sources.len());
     if arguments.diff {
         let diff = fix::diff(findings, &outcome.sources);
         to_stdout(|out| out.write_all(&diff))?;
         if diff.is_empty() && transcoded.is_empty() && !findings.is_empty() && !arguments.quiet {
             to_stderr(fix::NO_SAFE_CHANGE);
         }
+        to_stderr(&fix::unsought(outcome.unsought));
         return Ok(verdict);
     }
     let repository_path = |path: &str| repository.path(path);
@@ -95,12 +98,13 @@ pub fn check(given: &arguments::Check) -> Result<Exit, Failure> {
         unseen: arguments.statistics.then_some(outcome.unseen.as_slice()),
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
     };
+    spare_what_is_read(arguments, &settings, &outcome.sources)?;
     write_reports(arguments, &report)?;
     if !arguments.quiet {
         if !arguments.verbose && !arguments.statistics {
             to_stderr(&summary::unread_lines(&outcome.skipped));
         }
-        to_stderr(&summary::line(&report, fix::count(findings)));
+        to_stderr(&summary::line(&report, fix::count(findings), outcome.unsought));
         to_stderr(&summary::elsewhere(&conclusion.elsewhere, &request));
         let nothing = summary::nothing_to_find(&outcome, &settings, &request);
         to_stderr(&if nothing.is_empty() { summary::lacking_header(&outcome) } else { nothing });
@@ -138,7 +142,8 @@ fn fix_text(
         let conclusion = session::conclude(&mut outcome, settings, request.only.as_deref(), baseline, repository);
         Ok((outcome, conclusion))
     };
-    let (outcome, conclusion) = run(&request)?;
+    let (outcome, mut conclusion) = run(&request)?;
+    to_stderr(&fix::leave_transcoded(&mut conclusion.findings, &outcome.sources, &request.texts));
     if let [(name, text)] = &mut request.texts[..] {
         *text = fix::changed(name, text, &conclusion.findings, &outcome.sources);
         to_stdout(|out| out.write_all(text))?;
@@ -153,6 +158,7 @@ fn fix_text(
         known: *known,
         ..Report::new(findings, &outcome.sources, summary.clone(), rules::ALL, &repository_path)
     };
+    spare_what_is_read(arguments, settings, &outcome.sources)?;
     for (format, path) in &arguments.output {
         to_file(path, |out| report::render(&report, *format, style(&arguments.color, false), out))?;
     }
@@ -162,9 +168,9 @@ fn fix_text(
     let _ = report::render(&report, format, stderr_style(&arguments.color), &mut told);
     to_stderr(&String::from_utf8_lossy(&told));
     if !arguments.quiet {
-        to_stderr(&summary::line(&report, fix::count(findings)));
+        to_stderr(&summary::line(&report, fix::count(findings), outcome.unsought));
     }
-    Ok(verdict(findings, fail_on, &outcome.skipped))
+    Ok(verdict(findings, fail_on, &outcome.skipped, outcome.sources.len()))
 }
 
 /// Whether files are named beside standard input.
@@ -180,11 +186,11 @@ fn usual_format() -> Result<Option<Format>, Failure> {
     format.map_err(|why| Failure::line(format!("{NAME}: {why}")))
 }
 
-/// What the user named and could not be read decides: nobody can say what is in it.
-fn verdict(findings: &[Marked], fail_on: FailOn, skipped: &[Unread]) -> Exit {
+/// What the user named and could not be read decides, and where not one file could be read: nobody can say what is in it.
+fn verdict(findings: &[Marked], fail_on: FailOn, skipped: &[Unread], read: usize) -> Exit {
     let failed = findings.iter().any(|marked| fail_on.fails(marked.finding.severity));
     match failed {
-        _ if skipped.iter().any(|unread| unread.is_named) => Exit::Unread,
+        _ if skipped.iter().any(|unread| unread.is_named) || read == 0 && !skipped.is_empty() => Exit::Unread,
         true => Exit::Found,
         false => Exit::Clean,
     }
@@ -230,6 +236,13 @@ fn default_baseline(settings: &Settings) -> PathBuf {
     }
 }
 
+fn spare_what_is_read(arguments: &arguments::Check, settings: &Settings, sources: &[Source]) -> Result<(), Failure> {
+    let baseline = arguments.baseline.clone().unwrap_or_else(|| default_baseline(settings));
+    let own = settings.file.iter().chain([&baseline]).chain(&arguments.sharding.join).map(PathBuf::as_path);
+    let sources = sources.iter().map(|source| Path::new(&source.path));
+    spare(arguments.output.iter().map(|(_, path)| path.as_path()), own.chain(sources))
+}
+
 fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Baseline, Failure> {
     if arguments.no_baseline {
         return Ok(Baseline::default());
@@ -246,8 +259,8 @@ fn read_baseline(arguments: &arguments::Check, settings: &Settings) -> Result<Ba
 
 fn parse_baseline(path: &Path) -> Result<Baseline, Failure> {
     let fault = |message: String| Failure::line(format!("the baseline {} {message}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| fault(format!("cannot be read: {}", settings::reason(&error))))?;
+    let text =
+        settings::own_text(path).map_err(|error| fault(format!("cannot be read: {}", settings::reason(&error))))?;
     Baseline::parse(&text).map_err(fault)
 }
 
@@ -263,7 +276,7 @@ fn write_reports(arguments: &arguments::Check, report: &Report) -> Result<(), Fa
         let style = stdout_style(&arguments.color);
         to_stdout(|out| report::render(report, format, style, out))?;
     }
-    match std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from) {
+    match std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()).map(PathBuf::from) {
         Some(path) if format == Format::Github => append_step_summary(&path, report),
         _ => Ok(()),
     }

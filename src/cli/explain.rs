@@ -152,7 +152,7 @@ pub fn man(verb: Option<&str>) -> Result<Exit, Failure> {
     let synopsis = lines.map(|line| line.replace('-', "\\-")).collect::<Vec<_>>().join("\n.br\n");
     let mut page = Vec::new();
     // Writing to memory does not fail.
-    let _ = clap_mangen::Man::new(command).render(&mut page);
+    let _ = clap_mangen::Man::new(command).source(format!("synclint {}", crate::VERSION)).render(&mut page);
     let page = String::from_utf8_lossy(&page);
     let rest = page.split_once(".SH SYNOPSIS\n").and_then(|(head, rest)| Some((head, rest.split_once(".SH ")?.1)));
     let page = rest.map_or(page.to_string(), |(head, rest)| format!("{head}.SH SYNOPSIS\n{synopsis}\n.SH {rest}"));

@@ -5,15 +5,28 @@ use super::output::replace;
 use crate::baseline::Marked;
 use crate::report::plural;
 use crate::settings;
+use crate::source::reading;
 use crate::text::{FileId, Range, Source};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Lines of a diff round a change.
 const AROUND: usize = 3;
 
 /// Said where something was found, and nothing can be done about it from here.
 pub const NO_SAFE_CHANGE: &str = "synclint: nothing changed: for what was found no change is proven to be safe\n";
+
+/// What the bounds of one run left out: it is not known whether a change would mend that.
+pub fn unsought(findings: usize) -> String {
+    match findings {
+        0 => String::new(),
+        _ => format!(
+            "synclint: no change was sought for {}, beyond what one run tries; another run, or one of fewer files, may \
+             make more\n",
+            plural(findings, "finding")
+        ),
+    }
+}
 
 /// Makes the changes. Returns what is to be said of it.
 pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure> {
@@ -27,15 +40,19 @@ pub fn write(findings: &[Marked], sources: &[Source]) -> Result<String, Failure>
             Failure::line(format!("cannot change {}: {}", path.display(), settings::reason(&error)))
         };
         // What was read may have been another encoding, or have changed since.
-        let bytes = std::fs::read(path).map_err(fault)?;
-        if !is_as_read(&bytes, source) {
-            told.push_str(&format!(
-                "synclint: {} is left as it is: its bytes are not those that were read\n",
-                source.path
-            ));
-            fixes.retain(|changed| *changed != file);
-            continue;
-        }
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) if is_as_read(&bytes, source) => Ok(bytes),
+            Ok(_) => Err("its bytes are not those that were read".to_string()),
+            Err(error) => Err(settings::reason(&error)),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                told.push_str(&format!("synclint: {} is left as it is: {why}\n", source.path));
+                fixes.retain(|changed| *changed != file);
+                continue;
+            }
+        };
         files += 1;
         replace(path, |out| out.write_all(&applied(&bytes, &edits))).map_err(fault)?;
     }
@@ -59,30 +76,34 @@ pub fn changed(name: &Path, text: &[u8], findings: &[Marked], sources: &[Source]
 }
 
 /// Takes the changes from findings in files that were transcoded to be read: they would fit other bytes. Tells of these files.
-pub fn leave_transcoded(findings: &mut [Marked], sources: &[Source]) -> String {
+pub fn leave_transcoded(findings: &mut [Marked], sources: &[Source], texts: &[(PathBuf, Vec<u8>)]) -> String {
+    let is_transcoded = |path: &Path| match texts.iter().find(|(name, _)| name == path) {
+        Some((_, text)) => reading::is_transcoded(text),
+        None => is_file_transcoded(path),
+    };
     let mut known: BTreeMap<FileId, bool> = BTreeMap::new();
     let mut told = String::new();
     for finding in findings.iter_mut().map(|marked| &mut marked.finding) {
         let Some((range, _)) = finding.fixes.first().and_then(|fix| fix.edits.first()) else { continue };
         let Some(source) = sources.get(range.file.0 as usize) else { continue };
-        let is_transcoded = *known.entry(range.file).or_insert_with(|| {
-            let is_it = is_utf16(Path::new(&source.path));
+        let is_it = *known.entry(range.file).or_insert_with(|| {
+            let is_it = is_transcoded(Path::new(&source.path));
             if is_it {
                 told.push_str(&format!("synclint: {} is UTF-16: no change is made in it\n", source.path));
             }
             is_it
         });
-        if is_transcoded {
+        if is_it {
             finding.fixes.clear();
         }
     }
     told
 }
 
-fn is_utf16(path: &Path) -> bool {
+fn is_file_transcoded(path: &Path) -> bool {
     let mut mark = [0; 2];
     let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut mark));
-    read.is_ok() && matches!(mark, [0xff, 0xfe] | [0xfe, 0xff])
+    read.is_ok() && reading::is_transcoded(&mark)
 }
 
 /// The changes as a unified diff.

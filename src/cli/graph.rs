@@ -1,7 +1,7 @@
 //! The verb `graph`: a kernel's control flow as a picture.
 
 use super::arguments::{self, ColorArguments};
-use super::output::{to_file, to_stderr, to_stdout};
+use super::output::{spare, to_file, to_stderr, to_stdout};
 use super::plan::{Plan, is_stdin, plan, round, stdin_name};
 use super::{Exit, Failure};
 use crate::report::chart::{self, ChartFormat};
@@ -51,7 +51,10 @@ pub fn graph(arguments: &arguments::Graph) -> Result<Exit, Failure> {
         text = format!("```mermaid\n{text}```\n");
     }
     match &arguments.output {
-        Some(file) => to_file(file, |out| out.write_all(text.as_bytes()))?,
+        Some(file) => {
+            spare([file.as_path()].into_iter(), settings.file.as_deref().into_iter().chain([path.as_path()]))?;
+            to_file(file, |out| out.write_all(text.as_bytes()))?;
+        }
         None => to_stdout(|out| out.write_all(text.as_bytes()))?,
     }
     Ok(Exit::Clean)

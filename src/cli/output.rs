@@ -2,11 +2,12 @@
 
 use super::Failure;
 use super::arguments::{ColorArguments, ColorWhen};
+use super::plan::near;
 use crate::report::Style;
 use crate::settings;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const WIDTHS: std::ops::RangeInclusive<usize> = 60..=140;
 
@@ -41,25 +42,84 @@ pub fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     written.map_err(|error| Failure::line(format!("cannot write {}: {}", path.display(), settings::reason(&error))))
 }
 
+/// Refuses to write reports over what the run has read.
+pub fn spare<'p>(outputs: impl Iterator<Item = &'p Path>, read: impl Iterator<Item = &'p Path>) -> Result<(), Failure> {
+    let is_there = |path: &&Path| !is_stdout(path) && path.is_file();
+    let targets: Vec<PathBuf> = outputs.filter(is_there).map(target).collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let hit = read.filter_map(|path| path.canonicalize().ok()).find(|path| targets.contains(path));
+    match hit {
+        Some(path) => {
+            Err(Failure::line(format!("{} is read by this run; name another file to write to", near(path).display())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The file that is written to under this name: a link stays a link, also one to nowhere.
+pub fn target(path: &Path) -> PathBuf {
+    const LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return real;
+        }
+        let Ok(next) = path.read_link() else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    let path = settings::absolute(&path);
+    match (path.parent().and_then(|folder| folder.canonicalize().ok()), path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
 /// What is there stays until all of the new is written beside it: nobody who stops the run, and no full disk, leaves half a
-/// file. A device or a pipe is written to as it is.
+/// file. A device or a pipe is written to as it is. So is, from what stands beside it, a file that would else get another
+/// owner or lose its other names.
 pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let known = std::fs::metadata(path).ok();
+    let path = target(path);
+    let known = std::fs::metadata(&path).ok();
     if known.as_ref().is_some_and(|known| !known.is_file()) {
         return write_to(File::create(path)?, write);
     }
-    // A link stays a link.
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if known.as_ref().is_some_and(|known| known.permissions().readonly()) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_string_lossy().into_owned();
     let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = File::create(&beside)
-        .and_then(|file| write_to(file, write))
-        .and_then(|()| known.map_or(Ok(()), |known| std::fs::set_permissions(&beside, known.permissions())))
-        .and_then(|()| std::fs::rename(&beside, &path));
+    let written = File::create(&beside).and_then(|file| write_to(file, write)).and_then(|()| match &known {
+        Some(known) if !keeps_owner(known, &beside) => {
+            io::copy(&mut File::open(&beside)?, &mut File::create(&path)?)?;
+            std::fs::remove_file(&beside)
+        }
+        Some(known) => {
+            std::fs::set_permissions(&beside, known.permissions())?;
+            std::fs::rename(&beside, &path)
+        }
+        None => std::fs::rename(&beside, &path),
+    });
     if written.is_err() {
         let _ = std::fs::remove_file(&beside);
     }
     written
+}
+
+/// Gives a new file the owner of the one that it is to replace; whether the one can stand for the other.
+#[cfg(unix)]
+fn keeps_owner(known: &Metadata, new: &Path) -> bool {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let is_same = |new: &Metadata| (new.uid(), new.gid()) == (known.uid(), known.gid());
+    known.nlink() == 1
+        && (std::fs::metadata(new).is_ok_and(|new| is_same(&new))
+            || chown(new, Some(known.uid()), Some(known.gid())).is_ok())
+}
+
+#[cfg(not(unix))]
+fn keeps_owner(_known: &Metadata, _new: &Path) -> bool {
+    true
 }
 
 fn write_to(file: File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

@@ -7,7 +7,7 @@ use crate::report::human;
 use crate::rules;
 use crate::session::Request;
 use crate::settings::{self, Repository, Settings};
-use std::io::Read;
+use crate::source::reading;
 use std::path::{Path, PathBuf};
 
 /// What the arguments come to.
@@ -37,6 +37,9 @@ pub fn plan(input: &Input, color: &ColorArguments) -> Result<Plan, Failure> {
         return Err(Failure::line(
             "--stdin-filename names standard input, which is not read: `-` among the paths does",
         ));
+    }
+    if let Some(name) = input.stdin_filename.as_ref().filter(|name| name.is_dir() || name.as_os_str().is_empty()) {
+        return Err(Failure::line(format!("--stdin-filename names a file, and `{}` is none", name.display())));
     }
     paths.retain(|path| !is_stdin(path));
     let stdin = if from_stdin { Some(read_stdin(input)?) } else { None };
@@ -127,7 +130,11 @@ pub fn near(path: impl AsRef<Path>) -> PathBuf {
 
 /// A path that is not there may be a verb that is misspelt.
 fn missing(path: &Path, error: &std::io::Error) -> String {
-    let hint = meant_verb(path).map(|verb| format!(" (did you mean the verb `{verb}`?)")).unwrap_or_default();
+    let hint = match meant_verb(path) {
+        Some(verb) if path.as_os_str() == verb => format!(" (the verb `{verb}` comes first, and once)"),
+        Some(verb) => format!(" (did you mean the verb `{verb}`?)"),
+        None => String::new(),
+    };
     format!("{}: {}{hint}", path.display(), settings::reason(error))
 }
 
@@ -150,10 +157,7 @@ pub fn stdin_name(input: &Input) -> PathBuf {
 }
 
 fn read_stdin(input: &Input) -> Result<(PathBuf, Vec<u8>), Failure> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .read_to_end(&mut bytes)
+    let bytes = reading::bounded(std::io::stdin().lock(), 0, reading::MAX_FILE_BYTES)
         .map_err(|error| Failure::line(format!("cannot read standard input: {}", settings::reason(&error))))?;
     Ok((stdin_name(input), bytes))
 }

@@ -43,7 +43,7 @@ pub fn joined(settings: &Settings, request: &Request, files: &[PathBuf]) -> Resu
     for file in files {
         let name = file.display().to_string();
         let bytes =
-            std::fs::read(file).map_err(|error| Failure::line(format!("{name}: {}", settings::reason(&error))))?;
+            settings::own_file(file).map_err(|error| Failure::line(format!("{name}: {}", settings::reason(&error))))?;
         parts.push(Part::parse(&name, &bytes).map_err(|error| Failure::line(error.0))?);
     }
     session::join(settings, request, parts).map_err(|error| Failure::line(error.0))

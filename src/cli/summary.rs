@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// `synclint: 3 files, 4 kernels, 9 barriers: 2 errors, 1 warning; 1 function not understood`
-pub fn line(report: &Report, fixes: usize) -> String {
+pub fn line(report: &Report, fixes: usize, unsought: usize) -> String {
     let summary = &report.summary;
     let mut line = format!(
         "synclint: {}, {}, {}: ",
@@ -45,6 +45,9 @@ pub fn line(report: &Report, fixes: usize) -> String {
     if fixes > 0 {
         line.push_str(&format!("; --fix makes {}", plural(fixes, "change")));
     }
+    if unsought > 0 {
+        line.push_str(&format!("; no change sought for {}", plural(unsought, "finding")));
+    }
     line.push('\n');
     line
 }
@@ -59,6 +62,7 @@ pub fn nothing_to_find(outcome: &Outcome, settings: &Settings, request: &Request
     }
     let text = match () {
         () if skipped.iter().any(|unread| unread.is_named) => return String::new(),
+        () if sources.is_empty() && !skipped.is_empty() => "not one file could be read".to_string(),
         () if walked.files == 0 && !walked.excluded.is_empty() => {
             "all that was found is excluded by the settings".to_string()
         }

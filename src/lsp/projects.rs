@@ -93,7 +93,7 @@ impl Project {
     pub fn baseline(&self) -> Baseline {
         let Some(root) = &self.root else { return Baseline::default() };
         let path = root.join(baseline::FILE_NAME);
-        let text = if inside(root, &path) { std::fs::read_to_string(path).ok() } else { None };
+        let text = if inside(root, &path) { crate::settings::own_text(&path).ok() } else { None };
         text.and_then(|text| Baseline::parse(&text).ok()).unwrap_or_default()
     }
 

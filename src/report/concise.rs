@@ -13,7 +13,12 @@ pub fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A message or path that holds a line break would be read as two.
+/// A message or path that holds a line break would be read as two, and a terminal obeys other control characters.
 fn one_line(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ").into() } else { text.into() }
+    let plain = |it: char| match it {
+        '\n' | '\r' => ' ',
+        it if it.is_control() => '?',
+        it => it,
+    };
+    if text.contains(char::is_control) { text.chars().map(plain).collect::<String>().into() } else { text.into() }
 }

@@ -59,7 +59,9 @@ fn annotation(report: &Report, located: &Located) -> String {
     text
 }
 
+/// Of control characters only the ends of lines have another spelling; the log is shown on terminals, too.
 fn data(text: &str) -> String {
+    let text = text.replace(|it: char| it.is_control() && !matches!(it, '\r' | '\n' | '\t'), "?");
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 

@@ -9,9 +9,9 @@ pub fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // Bare, it would be a blank in an attribute.
+            // Bare, these would be blanks in an attribute.
             '\n' => escaped.push_str("&#10;"),
-            '\t' => escaped.push(character),
+            '\t' => escaped.push_str("&#9;"),
             _ if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
             _ => escaped.push(character),
         }

@@ -18,8 +18,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-/// Findings for which changes are sought in one run; the more there are, the less anybody waits for them all.
-const MAX_FINDINGS: usize = 200;
+/// Findings for which changes are sought in one run, and those of which one is then proven; the more there are, the less
+/// anybody waits for them all.
+const MAX_SOUGHT: usize = 2_000;
+const MAX_PROVEN: usize = 200;
 /// Bytes of source that one proof may read again, and all of them.
 const MAX_BYTES: usize = 8 << 20;
 const MAX_BYTES_OF_ALL: usize = 32 << 20;
@@ -31,31 +33,41 @@ const TIMES_OWN: usize = 16;
 /// And what each kernel in the files that are read costs.
 const BYTES_PER_ROOT: usize = 512;
 
-/// Adds to the findings the changes that are proven to mend them.
-pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &[ItemId], answers: &mut [Answer]) {
-    let mut sought: Vec<&Finding> = Vec::new();
-    for finding in answers.iter().flat_map(|answer| &answer.findings) {
-        if sought.len() < MAX_FINDINGS && !sought.iter().any(|known| same(known, finding)) {
-            sought.push(finding);
-        }
-    }
-    let begun: Vec<Option<(Proof, Vec<Candidate>)>> = sought
-        .par_iter()
-        .map(|finding| {
-            let (item, candidates) = fixes::candidates(session, finding)?;
+/// Adds to the findings the changes that are proven to mend them. Returns for how many none was sought, beyond the bounds.
+pub fn offer(
+    settings: &Settings,
+    session: &Session,
+    options: &Options,
+    roots: &[ItemId],
+    answers: &mut [Answer],
+) -> usize {
+    let mut met: FxHashSet<Place> = FxHashSet::default();
+    let all = answers.iter().flat_map(|answer| &answer.findings).filter(|finding| fixes::may_mend(finding));
+    let mut sought: Vec<&Finding> = all.filter(|finding| met.insert(place(finding))).collect();
+    let mut unsought = sought.len().saturating_sub(MAX_SOUGHT);
+    sought.truncate(MAX_SOUGHT);
+    let found = sought.par_iter().filter_map(|finding| Some((*finding, fixes::candidates(session, finding)?)));
+    let mut found: Vec<(&Finding, (ItemId, Vec<Candidate>))> = found.collect();
+    unsought += found.len().saturating_sub(MAX_PROVEN);
+    found.truncate(MAX_PROVEN);
+    let begun: Vec<Option<(Proof, Vec<Candidate>)>> = found
+        .into_par_iter()
+        .map(|(finding, (item, candidates))| {
             Some((Proof::new(settings, session, options, item, finding, roots, answers)?, candidates))
         })
         .collect();
+    let begun: Vec<(Proof, Vec<Candidate>)> = begun.into_iter().flatten().collect();
+    let in_all = begun.len();
     let mut left = MAX_BYTES_OF_ALL;
     let affordable: Vec<(Proof, Vec<Candidate>)> = begun
         .into_iter()
-        .flatten()
         .take_while(|(proof, _)| {
             let is_enough = left > 0;
             left = left.saturating_sub(proof.cost);
             is_enough
         })
         .collect();
+    unsought += in_all - affordable.len();
     let known = Unchanged::default();
     // A panic costs the change that was to be proven.
     let holds = |proof: &Proof, fix: &Fix| catch_unwind(AssertUnwindSafe(|| proof.holds(fix, &known))).unwrap_or(false);
@@ -72,6 +84,7 @@ pub fn offer(settings: &Settings, session: &Session, options: &Options, roots: &
             }
         }
     }
+    unsought
 }
 
 /// A change that mends a finding and brings no new one.

@@ -4,8 +4,9 @@
 use super::Request;
 use crate::settings::{Repository, Settings, absolute};
 use crate::source::compile_commands::CompileCommands;
+use crate::source::reading::{self, Content};
 use crate::source::screen;
-use crate::source::walk::{self, Content, Seen};
+use crate::source::walk::{self, Seen};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::path::{Component, Path, PathBuf};
@@ -39,7 +40,7 @@ pub fn read(
             if sources.len() < most
                 && seen.is_new(&path)
                 && !settings.exclude.matches(&path)
-                && let Content::Source(bytes) = walk::read(&path, false)
+                && let Content::Source(bytes) = reading::source(&path, false)
             {
                 todo.extend(search.included(&path, &bytes, &asked));
                 sources.push((path, bytes));

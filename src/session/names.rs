@@ -31,7 +31,8 @@ impl Names {
             Some(inside) => "../".repeat(self.up) + &inside.to_string_lossy(),
             None => path.to_string_lossy().into_owned(),
         };
-        let text = text.replace('\\', "/");
+        // Elsewhere it is a letter like any other.
+        let text = if std::path::MAIN_SEPARATOR == '\\' { text.replace('\\', "/") } else { text };
         match text.strip_prefix("./") {
             Some(rest) if !rest.is_empty() => rest.to_string(),
             _ => text,

@@ -6,8 +6,9 @@ use crate::finding::Unread;
 use crate::settings::{Patterns, Settings};
 use crate::source::compile_commands::CompileCommands;
 use crate::source::index::{Files, Options};
+use crate::source::reading::{self, Content};
 use crate::source::screen;
-use crate::source::walk::{self, Content};
+use crate::source::walk;
 use crate::text::{FileId, LineIndex};
 use crate::words::Words;
 use rayon::prelude::*;
@@ -106,7 +107,13 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
         walked.excluded.extend(paths.extract_if(.., |path| settings.exclude.matches(path)));
         walked.files = paths.len();
     }
-    let named: FxHashSet<&Path> = request.read.iter().map(PathBuf::as_path).collect();
+    let (out, texts): (Vec<_>, Vec<_>) =
+        request.texts.iter().partition(|(name, _)| request.force_exclude && settings.exclude.matches(name));
+    walked.excluded.extend(out.into_iter().map(|(name, _)| name.clone()));
+    walked.files += texts.len();
+    let texts = texts.into_iter();
+    let named: FxHashSet<&Path> =
+        request.read.iter().chain(request.texts.iter().map(|(name, _)| name)).map(PathBuf::as_path).collect();
     let mut skipped: Vec<(PathBuf, String)> = found.skipped.into_iter().map(|each| (each.path, each.why)).collect();
     for (name, _) in &request.texts {
         let known = std::fs::canonicalize(name).ok();
@@ -118,14 +125,14 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
     }
     let is_named = |path: &Path| named.contains(path);
     let read = |path: PathBuf| {
-        let content = walk::read(&path, is_named(&path));
+        let content = reading::source(&path, is_named(&path));
         (path, content)
     };
-    let read: Vec<(PathBuf, Content)> = stages.time("reading them", || paths.into_par_iter().map(read).collect());
+    let mut read: Vec<(PathBuf, Content)> = stages.time("reading them", || paths.into_par_iter().map(read).collect());
+    read.extend(texts.map(|(name, bytes)| (name.clone(), reading::decoded(bytes.clone()))));
     let mut sources: Vec<(PathBuf, Vec<u8>)> = Vec::with_capacity(read.len());
     for (path, content) in read {
         match content {
-            Content::Source(bytes) if !is_text(&bytes) => skipped.push((path, "binary data".to_string())),
             Content::Source(bytes) => sources.push((path, bytes)),
             Content::NotSource => {}
             // Without an extension it may be a program as well as a header.
@@ -133,8 +140,6 @@ pub fn files(settings: &Settings, request: &Request, words: &Words, stages: &mut
             Content::Skipped(why) => skipped.push((path, why)),
         }
     }
-    walked.files += request.texts.len();
-    sources.extend(request.texts.iter().cloned());
     let commands = settings.build.as_deref().map(CompileCommands::read).transpose().map_err(Error)?;
     let commands = commands.as_ref();
     if !request.confined {
@@ -222,19 +227,6 @@ fn ignored(roots: &[PathBuf], came_past: FxHashMap<PathBuf, Past>) -> Vec<PathBu
     found.sort();
     found.dedup();
     found
-}
-
-/// Whether the beginning is free of what text does not hold: control characters, but for the few that editors write and
-/// the escapes of older Japanese encodings.
-fn is_text(bytes: &[u8]) -> bool {
-    const ENOUGH: usize = 1 << 13;
-    /// One in so many is one too many; in random bytes it is one in ten.
-    const RARE: usize = 32;
-    let head = &bytes[..bytes.len().min(ENOUGH)];
-    let is_control = |byte: &u8| matches!(byte, 0x01..=0x08 | 0x0e..=0x19 | 0x1c..=0x1f | 0x7f);
-    // So few at a time that one byte counts them, and many are counted at once.
-    let few = head.chunks(128).map(|few| usize::from(few.iter().map(|byte| u8::from(is_control(byte))).sum::<u8>()));
-    few.sum::<usize>() * RARE <= head.len()
 }
 
 /// The folders that a confined walk stays in, links resolved.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 #[schemars(title = "synclint.toml")]
 pub struct File {
-    /// Paths that are not read, as in `.gitignore`: a name alone matches anywhere, one with a slash from this file's folder.
+    /// Paths that are not read, as in `.gitignore` without `!`: a name alone matches anywhere, one with a slash from this file's folder.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
     /// Paths that are read, since other code calls into them, but in which nothing is reported.

@@ -16,11 +16,19 @@ pub struct Patterns {
 }
 
 impl Patterns {
-    pub fn new(folder: &Path, patterns: &[String]) -> Result<Patterns, String> {
+    /// Fails with the pattern that is none, and why.
+    pub fn new(folder: &Path, patterns: &[String]) -> Result<Patterns, (String, String)> {
         let mut builder = GlobSetBuilder::new();
         for pattern in patterns {
+            let fault = |why: &str| (pattern.clone(), format!("`{pattern}` is no pattern: {why}"));
+            if pattern.starts_with('!') {
+                return Err(fault("nothing is taken back with `!`; name only what is meant"));
+            }
             let bare = pattern.trim_start_matches("./").trim_end_matches('/');
             let bare = bare.strip_suffix("/**").unwrap_or(bare);
+            if bare.trim_matches('/').trim().is_empty() {
+                return Err(fault("it names nothing"));
+            }
             let anchored = match bare.strip_prefix('/') {
                 Some(rooted) => rooted.to_string(),
                 None if bare.contains('/') => bare.to_string(),
@@ -29,10 +37,10 @@ impl Patterns {
             let globs: [String; GLOBS] = [anchored.clone(), format!("{anchored}/**")];
             for glob in globs {
                 let glob = GlobBuilder::new(&glob).literal_separator(true).build();
-                builder.add(glob.map_err(|error| format!("`{pattern}` is no pattern: {}", error.kind()))?);
+                builder.add(glob.map_err(|error| fault(&error.kind().to_string()))?);
             }
         }
-        let globs = builder.build().map_err(|error| error.to_string())?;
+        let globs = builder.build().map_err(|error| (String::new(), error.to_string()))?;
         Ok(Patterns { folder: absolute(folder), written: patterns.to_vec(), globs })
     }
 

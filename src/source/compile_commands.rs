@@ -41,9 +41,9 @@ impl CompileCommands {
     pub fn read(place: &Path) -> Result<CompileCommands, String> {
         let path = if place.is_dir() { place.join("compile_commands.json") } else { place.to_path_buf() };
         let hint = "; CMake writes it with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, other builds with `bear -- make`";
-        let bytes = std::fs::read(&path).map_err(|error| {
+        let bytes = super::reading::own_file(&path).map_err(|error| {
             let hint = if error.kind() == std::io::ErrorKind::NotFound { hint } else { "" };
-            format!("{}: {}{hint}", path.display(), super::walk::reason(&error))
+            format!("{}: {}{hint}", path.display(), super::reading::reason(&error))
         })?;
         let parsed = parse(&bytes, path.parent().unwrap_or(Path::new("")));
         let commands = parsed.map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,20 +1,18 @@
-//! Paths given by the user -> the source files below them, sorted, and their bytes.
+//! Paths given by the user -> the source files below them, sorted.
 //!
 //! The walk honours `.gitignore` and hidden files, follows links once, and never depends on directory order.
-//! What cannot be read, or is not there, is skipped with a reason.
-//! Nothing is decoded but UTF-16: bytes stay bytes.
+//! What cannot be entered, or is not there, is skipped with a reason.
 
+use super::reading::{fault_of_file, reason};
 use ignore::WalkBuilder;
 use rustc_hash::FxHashMap;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
-use std::io::{ErrorKind, Read};
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Files above this size are generated tables, not source that anybody reads.
-pub const MAX_FILE_BYTES: u64 = super::lexer::MAX_BYTES as u64;
-
-const SOURCE_EXTENSIONS: [&str; 22] = [
+/// What the names of the files end with that the walk takes.
+pub const SOURCE_EXTENSIONS: [&str; 22] = [
     "cu", "cuh", "hip", "h", "hpp", "hh", "hxx", "inl", "inc", "ipp", "tpp", "cpp", "cc", "cxx", "c", "cl", "txx",
     "tcc", "cppm", "h++", "c++", "impl",
 ];
@@ -32,15 +30,6 @@ pub struct Walk {
     pub files: Vec<PathBuf>,
     pub skipped: Vec<Skipped>,
     pub seen: Seen,
-}
-
-/// What reading one candidate gave.
-#[derive(Debug)]
-pub enum Content {
-    Source(Vec<u8>),
-    /// A file without extension that is no C++ header after all: of no interest to anybody.
-    NotSource,
-    Skipped(String),
 }
 
 /// The source files under `paths`, each once, sorted by path within each path given.
@@ -63,31 +52,6 @@ pub fn walk(
     found
 }
 
-/// The bytes of one file. Offsets into them are offsets into the file, but for UTF-16, which is transcoded.
-/// A file that the user named is source whatever it looks like.
-pub fn read(path: &Path, is_named: bool) -> Content {
-    // A FIFO or a device would block or never end: ask before opening.
-    let size = match fs::metadata(path) {
-        Err(error) => return Content::Skipped(reason(&error)),
-        Ok(metadata) if !metadata.is_file() => return Content::Skipped("not a regular file".to_string()),
-        Ok(metadata) if metadata.len() > MAX_FILE_BYTES => return Content::Skipped(too_large()),
-        Ok(metadata) => metadata.len(),
-    };
-    // One more than there should be, so that the end is found without growing.
-    let mut bytes = Vec::with_capacity(size as usize + 1);
-    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        return Content::Skipped(reason(&error));
-    }
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Content::Skipped(too_large());
-    }
-    if !is_named && path.extension().is_none() && !looks_like_header(&bytes) {
-        return Content::NotSource;
-    }
-    normalise(bytes)
-}
-
 /// Whether the walk takes a file of this name: one of C++'s extensions, or none at all as libcu++'s headers have.
 pub fn is_source_name(path: &Path) -> bool {
     match path.extension() {
@@ -101,16 +65,58 @@ pub fn is_source_name(path: &Path) -> bool {
 fn walk_folder(
     root: &Path,
     no_ignore: bool,
-    wanted: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
+    wanted: impl Fn(&Path, bool) -> bool + Send + Sync + Clone + 'static,
+    found: &mut Walk,
+) {
+    let unfit = root.canonicalize().ok().and_then(|root| root.ancestors().find_map(unfit_ignore_file));
+    let (heeds, unfit) = (!no_ignore && unfit.is_none(), unfit.filter(|_| !no_ignore));
+    found.skipped.extend(unfit);
+    // Folders below that hold such a file: they are walked by themselves, without heed of any.
+    let apart: Arc<Mutex<Vec<PathBuf>>> = Default::default();
+    let (to_apart, is_wanted) = (apart.clone(), wanted.clone());
+    let filter = move |path: &Path, is_folder: bool| {
+        if !is_wanted(path, is_folder) {
+            return false;
+        }
+        let is_fit = !heeds || !is_folder || unfit_ignore_file(path).is_none();
+        if !is_fit {
+            to_apart.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+        }
+        is_fit
+    };
+    walk_with(root, no_ignore, heeds, filter, found);
+    let apart = std::mem::take(&mut *apart.lock().unwrap_or_else(PoisonError::into_inner));
+    for folder in apart {
+        found.skipped.extend(unfit_ignore_file(&folder));
+        walk_with(&folder, no_ignore, false, wanted.clone(), found);
+    }
+}
+
+/// What a folder has in place of a file of patterns that can be read: to open a pipe would wait without end.
+fn unfit_ignore_file(folder: &Path) -> Option<Skipped> {
+    [".gitignore", ".ignore", ".git/info/exclude"].into_iter().find_map(|name| {
+        let path = folder.join(name);
+        let metadata = fs::metadata(&path).ok()?;
+        let why = fault_of_file(&metadata, super::reading::MAX_FILE_BYTES)?;
+        Some(Skipped { path, why })
+    })
+}
+
+fn walk_with(
+    root: &Path,
+    no_ignore: bool,
+    heeds_ignore_files: bool,
+    filter: impl Fn(&Path, bool) -> bool + Send + Sync + 'static,
     found: &mut Walk,
 ) {
     let entries = WalkBuilder::new(root)
         .follow_links(true)
-        .standard_filters(!no_ignore)
+        .standard_filters(heeds_ignore_files)
+        .hidden(!no_ignore)
         .require_git(false)
         .sort_by_file_name(OsStr::cmp)
         .filter_entry(move |entry| {
-            entry.depth() == 0 || wanted(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+            entry.depth() == 0 || filter(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
         })
         .build();
     for entry in entries {
@@ -232,56 +238,4 @@ fn skipped_by(root: &Path, error: &ignore::Error) -> Skipped {
     }
     let why = error.io_error().map_or_else(|| error.to_string(), reason);
     Skipped { path: path_of(error).unwrap_or(root).to_path_buf(), why }
-}
-
-/// An I/O error in the words of a user.
-pub fn reason(error: &std::io::Error) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => "no such file or directory".to_string(),
-        ErrorKind::PermissionDenied => "permission denied".to_string(),
-        ErrorKind::IsADirectory => "is a directory".to_string(),
-        ErrorKind::NotADirectory => "a part of its path is no folder".to_string(),
-        ErrorKind::StorageFull => "no space left on the device".to_string(),
-        _ => error.to_string(),
-    }
-}
-
-fn too_large() -> String {
-    format!("larger than {} MiB", MAX_FILE_BYTES >> 20)
-}
-
-/// A directive near the top: what a header without extension has, and a licence or a makefile has not.
-fn looks_like_header(bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(8192)];
-    if head.starts_with(b"#!") || head.contains(&0) {
-        return false;
-    }
-    head.split(|byte| *byte == b'\n').any(|line| {
-        let Some(directive) = line.trim_ascii_start().strip_prefix(b"#") else { return false };
-        let directive = directive.trim_ascii_start();
-        [&b"pragma"[..], b"ifndef", b"ifdef", b"if ", b"define", b"include"]
-            .iter()
-            .any(|word| directive.starts_with(word))
-    })
-}
-
-fn normalise(mut bytes: Vec<u8>) -> Content {
-    let utf16 = match bytes.get(..2) {
-        Some([0xff, 0xfe]) => Some(u16::from_le_bytes as fn([u8; 2]) -> u16),
-        Some([0xfe, 0xff]) => Some(u16::from_be_bytes as fn([u8; 2]) -> u16),
-        _ => None,
-    };
-    if let Some(unit) = utf16 {
-        let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-        let text: String = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
-        return Content::Source(text.into_bytes());
-    }
-    if memchr::memchr_iter(0, &bytes).count() * 100 > bytes.len() {
-        return Content::Skipped("binary data".to_string());
-    }
-    // Blanks instead of the mark, so that the first line can be a directive and offsets stay those of the file.
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes[..3].fill(b' ');
-    }
-    Content::Source(bytes)
 }

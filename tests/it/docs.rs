@@ -89,7 +89,7 @@ fn the_files_that_tools_look_for_agree_with_each_other() {
     assert_eq!(manifest["tool"]["maturin"]["bindings"].as_str(), Some("bin"));
     assert!(stored("CHANGELOG.md").contains(&format!("## {version}")), "the changelog knows {version}");
     let hooks = stored(".pre-commit-hooks.yaml");
-    for part in ["id: synclint\n", "id: synclint-system\n", "require_serial: true", "types_or: [cuda, c, c++]"] {
+    for part in ["id: synclint\n", "id: synclint-system\n", "require_serial: true"] {
         assert!(hooks.contains(part), "{part}");
     }
     let matcher: serde_json::Value =
@@ -207,4 +207,14 @@ fn the_extension_is_of_this_version() {
     assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
     // A workspace must not say which program is started.
     assert_eq!(package["contributes"]["configuration"]["properties"]["synclint.path"]["scope"], "machine");
+}
+
+/// A file that the hook passes over is a fault that is committed.
+#[test]
+fn the_hooks_take_every_file_that_is_read() {
+    let endings = synclint::source::walk::SOURCE_EXTENSIONS.map(|ending| ending.replace('+', "\\+")).join("|");
+    let hooks = stored(".pre-commit-hooks.yaml");
+    let files: Vec<&str> = hooks.lines().filter_map(|line| line.trim_start().strip_prefix("files: ")).collect();
+    assert_eq!(files, [format!("'(?i)\\.({endings})$'").as_str(); 2]);
+    assert!(!hooks.contains("types"), "a type would leave out what pre-commit does not know");
 }

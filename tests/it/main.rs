@@ -19,11 +19,13 @@ mod program;
 mod proofs;
 mod reading;
 mod reference;
+mod refusals;
 mod sample;
 mod settings;
 mod shard;
 mod stumbles;
 mod suppress;
+mod surroundings;
 #[cfg(target_os = "linux")]
 mod tour;
 mod trial;
