@@ -38,6 +38,7 @@ mod facts;
 mod groups;
 mod library;
 mod link;
+mod member_pointers;
 mod members;
 mod memo;
 mod names;

@@ -103,6 +103,8 @@ pub struct Builder<'p> {
     pub movable: FxHashSet<Value>,
     /// Bodies of lambdas, shared by their calls.
     pub lambda_functions: FxHashMap<usize, Arc<Function>>,
+    /// What pointers to data members are, by the members' names in an object.
+    pub member_numbers: FxHashMap<Name, i64>,
     /// Function templates with arguments, where they are values: by the function, its class and the arguments.
     pub instances: FxHashMap<InstanceKey, Callable>,
 }
@@ -231,6 +233,7 @@ impl<'p> Builder<'p> {
             movable: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
             instances: FxHashMap::default(),
+            member_numbers: FxHashMap::default(),
         };
         builder.scope = builder.item_scope(root);
         builder

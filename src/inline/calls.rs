@@ -1,6 +1,7 @@
 //! Calls: which function a call means, and which of its forms (function, method, functor, closure, pointer) it has.
 
 use super::builder::Builder;
+use super::member_pointers::is_member_pointer;
 use super::names::Found;
 use super::overloads::written_so;
 use super::scope::Binding;
@@ -179,47 +180,6 @@ impl Builder<'_> {
                         self.group_of(&ty, &row.on).is_some()
                     })
             })
-    }
-
-    /// `object.*member` of data: one of the object's members.
-    fn member_by_pointer(&mut self, args: &[Expr], span: Span) -> Ev {
-        let (pointer, members) = self.members_by_pointer(args, span);
-        let values = members.iter().map(|member| self.rvalue(member, span));
-        let from = std::iter::once(pointer).chain(values).collect();
-        Ev::value(self.unknown(from, span), Ty::Unknown)
-    }
-
-    /// `object.*member = value`: any of the members may have it.
-    pub fn write_by_pointer(&mut self, target: &Expr, value: &Ev, span: Span) -> bool {
-        let ExprKind::Call { callee, args } = &target.kind else { return false };
-        if !is_member_pointer(callee) || args.len() != 2 {
-            return false;
-        }
-        let (pointer, members) = self.members_by_pointer(args, span);
-        let new = self.rvalue(value, span);
-        for member in members {
-            let old = self.rvalue(&member, span);
-            if let What::Place(address) = member.what {
-                self.emit(Op::Clobber { address, from: vec![pointer, old, new], sure: false }, span);
-            }
-        }
-        true
-    }
-
-    /// The pointer to a member, and the members that it may mean.
-    fn members_by_pointer(&mut self, args: &[Expr], span: Span) -> (Value, Vec<Ev>) {
-        let base = self.eval_place(&args[0]);
-        let base = match base.ty.value() {
-            Ty::Pointer(_) => self.dereference(&base, span),
-            _ => base,
-        };
-        let pointer = self.rvalue_of(&args[1]);
-        let fields = match base.ty.value().clone() {
-            Ty::Class(class) => self.fields_of(&class),
-            _ => Vec::new(),
-        };
-        let members = fields.into_iter().map(|(name, ty)| self.member_of(&base, &name, ty, span));
-        (pointer, members.collect())
     }
 
     /// `std::true_type()`, `std::pair<int, int>(a, b)`
@@ -537,8 +497,4 @@ impl Builder<'_> {
             _ => self.call_unseen(name, &list, span),
         }
     }
-}
-
-fn is_member_pointer(callee: &Expr) -> bool {
-    matches!(&callee.kind, ExprKind::Name(path) if path.segments.last().is_some_and(|last| &*last.name == "operator.*"))
 }

@@ -130,6 +130,7 @@ impl Builder<'_> {
             ExprKind::Int { value, ty } => Some((*value, literal_type(*ty))),
             ExprKind::Null => Some((0, Ty::pointer_to(Ty::Void))),
             ExprKind::Name(path) => self.constant_name(path),
+            ExprKind::Unary(UnaryOp::AddressOf, inner) => self.number_of_member(inner).map(|number| (number, UNSIGNED)),
             ExprKind::Unary(op, inner) => {
                 let (value, ty) = self.evaluate(inner)?;
                 let promoted = arithmetic(&ty, &INT);

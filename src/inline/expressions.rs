@@ -135,6 +135,9 @@ impl Builder<'_> {
     fn eval_unary(&mut self, op: UnaryOp, inner: &Expr, span: Span) -> Ev {
         match op {
             UnaryOp::AddressOf => {
+                if let Some(number) = self.number_of_member(inner) {
+                    return Ev::value(self.int(number, span), UNSIGNED);
+                }
                 let ev = self.eval_part(inner);
                 match &ev.ty {
                     Ty::Functions(_) => ev,
