@@ -4,7 +4,7 @@
 //! An object of a class with a base is unknown.
 
 use super::code::{Callee, Code, behind_initialisers, callee_in};
-use super::evaluate::{Number, Value, evaluate, is_type_word};
+use super::evaluate::{Number, Value, evaluate, extent, is_type_word};
 use super::scope::{Bound, Frame, Scope, component, last_name};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
@@ -383,6 +383,13 @@ impl Scope<'_> {
         let Some(ty) = called.params.get(index).map(|param| param.ty.clone()).filter(|_| bound.value.is_none()) else {
             return bound;
         };
+        // `dim3 block = {128}`
+        if let Some(inside) = view_brace(code, &argument)
+            && ty.clone().any(|at| called.view.is(at, b"dim3"))
+        {
+            bound.value = Some(extent(self, code, inside));
+            return bound;
+        }
         // Of what a pointer leads to only a variable's address is told.
         if ty.clone().any(|at| called.view.byte(at, b'*')) && !code.view.byte(argument.start, b'&') {
             return bound;
