@@ -4,7 +4,7 @@
 //! An object of a class with a base is unknown.
 
 use super::code::{Callee, Code, behind_initialisers, callee_in};
-use super::evaluate::{Number, Value, evaluate, extent, is_type_word};
+use super::evaluate::{Number, Value, evaluate, is_type_word};
 use super::scope::{Bound, Frame, Scope, component, last_name};
 use crate::graph::ItemId;
 use crate::source::items::{ItemKind, View};
@@ -375,7 +375,9 @@ impl Scope<'_> {
     /// What a parameter stands for in a call: of an object its members, too.
     pub fn bind_parameter(&self, code: &Code, argument: Range<usize>, called: &Code, index: usize) -> Bound {
         let mut bound = self.bind(code, argument.clone());
-        if let (Some(Value::Int(_) | Value::AtMost(_)), Some(param)) = (bound.value, called.params.get(index))
+        let is_list = view_brace(code, &argument).is_some();
+        if let (Some(value), Some(param)) = (bound.value, called.params.get(index))
+            && (is_list || matches!(value, Value::Int(_) | Value::AtMost(_)))
             && self.names_class(called, param.ty.clone())
         {
             bound.value = None;
@@ -383,13 +385,6 @@ impl Scope<'_> {
         let Some(ty) = called.params.get(index).map(|param| param.ty.clone()).filter(|_| bound.value.is_none()) else {
             return bound;
         };
-        // `dim3 block = {128}`
-        if let Some(inside) = view_brace(code, &argument)
-            && ty.clone().any(|at| called.view.is(at, b"dim3"))
-        {
-            bound.value = Some(extent(self, code, inside));
-            return bound;
-        }
         // Of what a pointer leads to only a variable's address is told.
         if ty.clone().any(|at| called.view.byte(at, b'*')) && !code.view.byte(argument.start, b'&') {
             return bound;
