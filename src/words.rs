@@ -71,6 +71,8 @@ pub struct BarrierRow {
     pub lane: Option<usize>,
     /// Position of a shuffle's width.
     pub width: Option<usize>,
+    /// Position of a shuffle's width among the template arguments.
+    pub width_argument: Option<usize>,
     /// Position of a variable that is given the result, too, by reference.
     pub gives: Option<usize>,
     /// Position of a function that one thread of the group runs.

@@ -7,6 +7,8 @@
 //! Rounds are counted where the trips of all loops are numbers, or hang on one argument, for which some values are tried;
 //! else that two roles go round equally often is left to the reader.
 
+mod numbers;
+
 use super::reach::{self, Reach, Threads};
 use super::rounds::{self, Assumed, Rounds};
 use super::{Check, Verdict, divergence, leaving};
@@ -97,12 +99,13 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier) -> Option<Verdict> 
         _ => return None,
     };
     if let Some(id) = id
-        && let Some(verdict) = number(check, inst, id)
+        && let Some(verdict) =
+            numbers::none_of_sixteen(check, inst, id).or_else(|| numbers::apart(check, inst, id, check.need(barrier)?))
     {
         return Some(verdict);
     }
     let count = count?;
-    if let Some(verdict) = whole_warps(check, inst, count) {
+    if let Some(verdict) = numbers::whole_warps(check, inst, count) {
         return Some(verdict);
     }
     let ledger = check.ledger.get_or_init(|| open(check));
@@ -110,35 +113,6 @@ pub fn check(check: &Check, inst: InstId, barrier: &Barrier) -> Option<Verdict> 
         return Some(again(check, inst, barrier));
     }
     sum(check, ledger, inst)
-}
-
-// ---------------------------------------------------------------- number and count
-
-fn number(check: &Check, inst: InstId, id: Value) -> Option<Verdict> {
-    let symbol = check.analysed.symbol(id);
-    let bounds = check.facts.bounds(symbol);
-    let known = check.analysed.values.symbols.as_int(symbol);
-    if bounds.low < BARRIERS && bounds.high >= 0 {
-        return None;
-    }
-    let which = match known {
-        Some(id) => format!("barrier {id}"),
-        None => "this barrier's number".to_string(),
-    };
-    let text = format!("a block has barriers 0 to 15, and {which} is none of them");
-    Some(verdict(check, inst, &text, NUMBERS))
-}
-
-fn whole_warps(check: &Check, inst: InstId, count: Value) -> Option<Verdict> {
-    let count = check.analysed.values.symbols.as_int(check.analysed.symbol(count))?;
-    if count > 0 && count % WARP == 0 {
-        return None;
-    }
-    let text = match count {
-        0 => "a count of 0 threads waits for nobody".to_string(),
-        count => format!("a count of {count} threads is no whole number of warps"),
-    };
-    Some(verdict(check, inst, &text, "give it a multiple of 32: the hardware counts warps, not threads"))
 }
 
 // ---------------------------------------------------------------- arriving again
@@ -240,6 +214,8 @@ enum Sum {
     Left(Key),
     /// Votes and plain barriers need one another to make up the count.
     Mixed(Key),
+    /// Threads come to one number at one place with this count and with others.
+    Uneven(Key),
     /// Some threads come to a barrier that does not exist.
     Outside(Key),
     /// Threads arrive with one count, and all who wait do so with another.
@@ -268,6 +244,7 @@ fn sum(check: &Check, ledger: &Ledger, inst: InstId) -> Option<Verdict> {
         Sum::Short(key) => Some(page.short(check, inst, key)),
         Sum::Left(key) => Some(page.left(check, inst, key)),
         Sum::Mixed(key) => Some(page.mixed(check, inst, key)),
+        Sum::Uneven(key) => Some(page.uneven(check, inst, key)),
         Sum::Outside(key) => Some(page.outside(check, inst, key)),
         Sum::Unheard(key) => Some(page.unheard(check, inst, key)),
         Sum::Open | Sum::Fits => None,
@@ -304,6 +281,9 @@ impl Page {
             let most = self.most(key, &|_| true);
             if most < count {
                 return Sum::Short(key);
+            }
+            if self.of_number(id).any(|entry| entry.inst == inst && entry.count != Some(count)) {
+                return Sum::Uneven(key);
             }
             let votes = self.at(key).any(|entry| entry.votes);
             let plain = self.at(key).any(|entry| !entry.votes);
@@ -454,6 +434,14 @@ impl Page {
         let Key { id, count } = key;
         let text =
             format!("threads arrive at barrier {id} with a count of {count}, but nobody waits there with that count");
+        self.verdict(check, inst, key, &text, SAME_COUNT)
+    }
+
+    fn uneven(&self, check: &Check, inst: InstId, key: Key) -> Verdict {
+        let Key { id, count } = key;
+        let mut others = self.of_number(id).filter(|entry| entry.inst == inst).filter_map(|entry| entry.count);
+        let other = others.find(|other| *other != count).unwrap_or(count);
+        let text = format!("some threads come to barrier {id} here with a count of {count}, others with {other}");
         self.verdict(check, inst, key, &text, SAME_COUNT)
     }
 

@@ -109,6 +109,7 @@ impl Builder<'_> {
         let rows = self.words.barrier(&name).to_vec();
         for row in rows {
             if row.on.is_empty() || row.on.iter().any(|on| on == "any") {
+                let (row, list) = self.with_written_width(row, path, list, span);
                 return self.barrier_by_row(&row, name, None, &list, span);
             }
             if let Some(group) = list.first().and_then(|arg| self.group_of(&arg.ty(), &row.on)) {
@@ -377,6 +378,26 @@ impl Builder<'_> {
     }
 
     // Barriers
+
+    /// `ShuffleIndex<16>(x, lane, mask)`: the width as one argument more.
+    fn with_written_width<'e>(
+        &mut self,
+        row: Arc<BarrierRow>,
+        path: &Path,
+        mut list: Vec<Arg<'e>>,
+        span: Span,
+    ) -> (Arc<BarrierRow>, Vec<Arg<'e>>) {
+        let Some(position) = row.width_argument else { return (row, list) };
+        let written = path.segments.last().and_then(|last| self.written_arguments(last)).unwrap_or_default();
+        let width = match written.get(position) {
+            Some(Bound::Value(width)) => self.int(*width, span),
+            Some(Bound::Runtime(width)) => *width,
+            _ => self.unknown(Vec::new(), span),
+        };
+        let row = BarrierRow { width: Some(list.len()), ..(*row).clone() };
+        list.push(Arg::made(Ev::value(width, INT), span));
+        (Arc::new(row), list)
+    }
 
     pub fn barrier_by_row(
         &mut self,

@@ -188,7 +188,9 @@ fn bind(
         for (index, param) in code.params.iter().enumerate().filter(|(_, param)| matters(param)) {
             let argument = match (call.arguments.get(index), &param.default) {
                 (Some(argument), _) => scope.bind_parameter(caller, argument.clone(), code, index),
-                (None, Some(default)) => Scope { work, frame: &Frame::default() }.bind(code, default.clone()),
+                (None, Some(default)) => {
+                    Scope { work, frame: &Frame::default() }.bind_parameter(code, default.clone(), code, index)
+                }
                 (None, None) => Bound::default(),
             };
             bound.params.insert(param.name.clone(), argument);

@@ -124,7 +124,7 @@ impl Scope<'_> {
         for (index, param) in called.params.iter().enumerate() {
             let bound = match (arguments.get(index), &param.default) {
                 (Some(argument), _) => self.bind_parameter(code, argument.clone(), called, index),
-                (None, Some(default)) => self.bind(called, default.clone()),
+                (None, Some(default)) => self.bind_parameter(called, default.clone(), called, index),
                 (None, None) => Bound::default(),
             };
             frame.params.insert(param.name.clone(), bound);

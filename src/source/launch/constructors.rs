@@ -98,7 +98,7 @@ impl Scope<'_> {
         for (index, param) in declaration.params.iter().enumerate() {
             let bound = match (arguments.get(index), &param.default) {
                 (Some(argument), _) => self.bind_parameter(code, argument.clone(), declaration, index),
-                (None, Some(default)) => at_home.bind(declaration, default.clone()),
+                (None, Some(default)) => at_home.bind_parameter(declaration, default.clone(), declaration, index),
                 (None, None) => continue,
             };
             frame.params.insert(param.name.clone(), bound);

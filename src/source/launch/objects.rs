@@ -375,7 +375,9 @@ impl Scope<'_> {
     /// What a parameter stands for in a call: of an object its members, too.
     pub fn bind_parameter(&self, code: &Code, argument: Range<usize>, called: &Code, index: usize) -> Bound {
         let mut bound = self.bind(code, argument.clone());
-        if let (Some(Value::Int(_) | Value::AtMost(_)), Some(param)) = (bound.value, called.params.get(index))
+        let is_list = view_brace(code, &argument).is_some();
+        if let (Some(value), Some(param)) = (bound.value, called.params.get(index))
+            && (is_list || matches!(value, Value::Int(_) | Value::AtMost(_)))
             && self.names_class(called, param.ty.clone())
         {
             bound.value = None;
