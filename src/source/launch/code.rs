@@ -258,7 +258,9 @@ pub(super) fn parameters(view: &View, range: Range<usize>) -> Vec<Parameter> {
             }
             match view.text(at) {
                 b"=" => {
-                    default = Some(at + 1..piece.end);
+                    // The grammar reads `= {128}` with a name before the braces only.
+                    let start = at + 1 + usize::from(view.is(at + 1, b"braced_"));
+                    default = Some(start..piece.end);
                     break;
                 }
                 b"&" => is_reference = true,
