@@ -317,32 +317,30 @@ impl Builder<'_> {
         if let Some(known) = self.memo.cells.get(&key) {
             return known.clone();
         }
-        self.memo.cells.insert(key.clone(), member.clone());
-        let of_base = self.cell_in_base(class, member, 0);
-        let cell = match (of_base, &class.class.name) {
-            (Some(hidden), Some(own)) => Name::from(format!("{own}::{hidden}")),
-            _ => member.clone(),
+        let cell = match (self.hidden_by(class, member), &class.class.name) {
+            (0, _) | (_, None) => member.clone(),
+            (1, Some(own)) => Name::from(format!("{own}::{member}")),
+            // Of one template, as with tuples, each class has the same name.
+            (more, Some(own)) => Name::from(format!("{own}({more})::{member}")),
         };
         self.memo.cells.insert(key, cell.clone());
         cell
     }
 
-    fn cell_in_base(&mut self, class: &Arc<ClassTy>, member: &Name, depth: usize) -> Option<Name> {
-        if depth >= 8 {
-            return None;
+    /// How many of the bases have a data member of this name, each in an object a cell of its own.
+    fn hidden_by(&mut self, class: &Arc<ClassTy>, member: &Name) -> usize {
+        const DEEP: usize = 8;
+        const MANY: usize = 64;
+        let is_data = |one: &crate::program::Declaration| {
+            one.name == *member && !one.storage.is_static && !one.storage.is_constexpr
+        };
+        let mut hidden = 0;
+        let mut level = vec![class.clone()];
+        for _ in 0..DEEP {
+            level = level.iter().flat_map(|class| self.bases_of(class)).take(MANY).collect();
+            hidden += level.iter().filter(|base| base.class.members.iter().any(is_data)).count();
         }
-        for base in self.bases_of(class) {
-            let is_data = |one: &crate::program::Declaration| {
-                one.name == *member && !one.storage.is_static && !one.storage.is_constexpr
-            };
-            if base.class.members.iter().any(is_data) {
-                return Some(self.cell_of(&base, member));
-            }
-            if let Some(found) = self.cell_in_base(&base, member, depth + 1) {
-                return Some(found);
-            }
-        }
-        None
+        hidden
     }
 
     /// The member of the class itself that has a name.

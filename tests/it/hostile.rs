@@ -62,6 +62,14 @@ fn chains_without_end() {
     assert_eq!(check_text("template", format!("{template}{}", kernel("f<0>(n);"))), 1);
 }
 
+/// Each class has another base, of the same template, and a member that hides that base's.
+#[test]
+fn bases_without_end() {
+    let text = "template <int N> struct chain : chain<N + 1> { int h; };\n__global__ void k(int n) {\n    chain<0> c;\n    \
+                c.h = n;\n    if (c.h) __syncthreads();\n}\n";
+    assert_eq!(check_text("bases", text), 1);
+}
+
 #[test]
 fn macros_that_grow_without_end() {
     let steps: String = (1..30).map(|i| format!("#define M{i} {}\n", format!("M{} ", i - 1).repeat(10))).collect();
