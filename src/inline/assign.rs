@@ -141,9 +141,9 @@ impl Builder<'_> {
             Ty::Reference(pointee) => {
                 let ev = self.eval_place(inner);
                 let ty = if pointee.ty.is_known() { pointee.ty.clone() } else { ev.ty.clone() };
-                let moves = ty_moves && !self.stays_lvalue(written, inner, &ev);
-                let category = if moves { Category::Moved } else { ev.category };
-                return Ev { ty, category, is_const: pointee.is_const, ..ev };
+                let stays = ty_moves && self.stays_lvalue(written, &ev);
+                let category = if ty_moves && !stays { Category::Moved } else { ev.category };
+                return Ev { ty, category, is_const: pointee.is_const || stays && ev.is_const, ..ev };
             }
             Ty::Class(_) | Ty::Vector { .. } | Ty::Library(_) => {
                 return self.construct_value(&to, std::slice::from_ref(inner), span);
@@ -172,7 +172,7 @@ impl Builder<'_> {
     }
 
     /// `static_cast<T &&>(t)` of a `T &&t` that is bound to an lvalue: there `T` is a reference itself.
-    fn stays_lvalue(&self, to: &Type, named: &Expr, ev: &Ev) -> bool {
+    fn stays_lvalue(&self, to: &Type, ev: &Ev) -> bool {
         let TypeKind::Reference(to) = &to.kind else { return false };
         let is_open = match &to.kind {
             TypeKind::Named(path) => matches!(&path.segments[..], [only] if only.args.is_none()
@@ -180,9 +180,7 @@ impl Builder<'_> {
             TypeKind::Decltype(_) => true,
             _ => false,
         };
-        let is_reference = matches!(&named.kind, ExprKind::Name(path)
-            if matches!(&path.segments[..], [only] if matches!(self.local(&only.name), Some(Binding::Alias { .. }))));
-        is_open && is_reference && !matches!(&ev.what, What::Place(address) if self.movable.contains(address))
+        is_open && matches!(&ev.what, What::Place(address) if self.collapsed.contains(address))
     }
 
     /// `(int4 *)&row[i]` leads to several elements of the array, `(int2 *)&p.x` to several members.

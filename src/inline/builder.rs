@@ -101,6 +101,8 @@ pub struct Builder<'p> {
     pub pointees: FxHashMap<ObjectId, (Vec<(ItemId, Expr)>, bool)>,
     /// Addresses of what parameters are bound to that `forward` hands on as it came.
     pub movable: FxHashSet<Value>,
+    /// What `T &&` parameters stand for that are bound to an lvalue, as `T` is a reference itself.
+    pub collapsed: FxHashSet<Value>,
     /// Bodies of lambdas, shared by their calls.
     pub lambda_functions: FxHashMap<usize, Arc<Function>>,
     /// What pointers to data members are, by the members' names in an object.
@@ -231,6 +233,7 @@ impl<'p> Builder<'p> {
             pointed_classes: FxHashMap::default(),
             pointees: FxHashMap::default(),
             movable: FxHashSet::default(),
+            collapsed: FxHashSet::default(),
             lambda_functions: FxHashMap::default(),
             instances: FxHashMap::default(),
             member_numbers: FxHashMap::default(),

@@ -115,6 +115,8 @@ impl Builder<'_> {
             let address = self.address_of(ev, arg.span);
             if ev.category != Category::Lvalue {
                 self.movable.insert(address);
+            } else if param.ty.is_rvalue {
+                self.collapsed.insert(address);
             }
             let is_const = ev.is_const || matches!(&declared, Ty::Reference(target) if target.is_const);
             return (Binding::Alias { address, ty, is_const, is_volatile: ev.is_volatile }, None);
